@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)
+/* Do not edit directly, auto-generated from: */
+/*	Documentation/netlink/specs/rblk-client.yaml */
+/* YNL-GEN kernel source */
+
+#include <net/netlink.h>
+#include <net/genetlink.h>
+
+#include "netlink_gen.h"
+
+#include <uapi/linux/rblk_client.h>
+
+/* Integer value ranges */
+static const struct netlink_range_validation rblk_client_a_device_timeout_ms_range = {
+	.max	= RBLK_CLIENT_MAX_TIMEOUT_MS,
+};
+
+/* RBLK_CLIENT_CMD_MAP - do */
+static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS + 1] = {
+	[RBLK_CLIENT_A_DEVICE_SERVER] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
+	[RBLK_CLIENT_A_DEVICE_EXPORT] = { .type = NLA_NUL_STRING, .len = RBLK_CLIENT_NAME_MAX, },
+	[RBLK_CLIENT_A_DEVICE_CLIENT_NAME] = { .type = NLA_NUL_STRING, .len = RBLK_CLIENT_NAME_MAX, },
+	[RBLK_CLIENT_A_DEVICE_READ_ONLY] = { .type = NLA_FLAG, },
+	[RBLK_CLIENT_A_DEVICE_QUEUES] = NLA_POLICY_MAX(NLA_U32, RBLK_CLIENT_MAX_QUEUES),
+	[RBLK_CLIENT_A_DEVICE_DEPTH] = NLA_POLICY_MAX(NLA_U32, RBLK_CLIENT_MAX_DEPTH),
+	[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &rblk_client_a_device_timeout_ms_range),
+};
+
+/* RBLK_CLIENT_CMD_UNMAP - do */
+static const struct nla_policy rblk_client_unmap_nl_policy[RBLK_CLIENT_A_DEVICE_FORCE + 1] = {
+	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_FORCE] = { .type = NLA_FLAG, },
+};
+
+/* RBLK_CLIENT_CMD_DEVICE_GET - do */
+static const struct nla_policy rblk_client_device_get_nl_policy[RBLK_CLIENT_A_DEVICE_INDEX + 1] = {
+	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
+};
+
+/* Ops table for rblk_client */
+static const struct genl_split_ops rblk_client_nl_ops[] = {
+	{
+		.cmd		= RBLK_CLIENT_CMD_MAP,
+		.doit		= rblk_client_nl_map_doit,
+		.policy		= rblk_client_map_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_TIMEOUT_MS,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_CLIENT_CMD_UNMAP,
+		.doit		= rblk_client_nl_unmap_doit,
+		.policy		= rblk_client_unmap_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_FORCE,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_CLIENT_CMD_DEVICE_GET,
+		.doit		= rblk_client_nl_device_get_doit,
+		.policy		= rblk_client_device_get_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_INDEX,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd	= RBLK_CLIENT_CMD_DEVICE_GET,
+		.dumpit	= rblk_client_nl_device_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd	= RBLK_CLIENT_CMD_SESSION_GET,
+		.dumpit	= rblk_client_nl_session_get_dumpit,
+		.flags	= GENL_CMD_CAP_DUMP,
+	},
+};
+
+static const struct genl_multicast_group rblk_client_nl_mcgrps[] = {
+	[RBLK_CLIENT_NLGRP_EVENTS] = { "events", },
+};
+
+struct genl_family rblk_client_nl_family __ro_after_init = {
+	.name		= RBLK_CLIENT_FAMILY_NAME,
+	.version	= RBLK_CLIENT_FAMILY_VERSION,
+	.netnsok	= true,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+	.split_ops	= rblk_client_nl_ops,
+	.n_split_ops	= ARRAY_SIZE(rblk_client_nl_ops),
+	.mcgrps		= rblk_client_nl_mcgrps,
+	.n_mcgrps	= ARRAY_SIZE(rblk_client_nl_mcgrps),
+};
