@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Nodes that are QEMU machines."""
+from . import accel, initramfs
+from .links import MTU
+from .node import Node
+from .rundir import TOP
+
+
+class QemuNode(Node):
+    """A QEMU machine with two CPUs and the host's root over 9p."""
+    boot_limit = 150.0
+    first_poll = 0.02
+    slowest_poll = 0.3
+    agent_port = "virtio-serial"
+    cpus = 2
+
+    def extra_environment(self) -> dict[str, str]:
+        # A share of its own, uncached: modules and tool rebuilt after the boot are seen
+        return {"RBLK_TOP_TAG": "top"}
+
+    def command_line(self, agent_fd: int) -> list[str]:
+        first_root = self.run_state.folder / f"initramfs-{self.kernel.kind}"
+        if not first_root.exists():
+            initramfs.build(self.kernel, first_root)
+        # The AML of QEMU's ACPI tables takes seconds to interpret in a debug kernel under TCG;
+        # without ACPI the second CPU comes from the MP table, which lists one CPU a socket.
+        boot = ["console=ttyS0", "loglevel=5", "acpi=off", "panic=-1", "net.ifnames=0", "random.trust_cpu=on",
+                "no_hash_pointers", f"rblk_init={self.init_script()}"]
+        command = [
+            "qemu-system-x86_64", *accel.choose(self.run_state, self.kernel.image, first_root),
+            "-M", "pc", "-smp", f"{self.cpus},sockets={self.cpus}", "-m", str(self.memory), "-nodefaults", "-display", "none", "-no-reboot",
+            "-serial", f"file:{self.console.path}", "-kernel", str(self.kernel.image), "-initrd", str(first_root),
+            "-append", " ".join(boot),
+            "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+            "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+            "-fsdev", f"local,id=top,path={TOP},security_model=none,readonly=on,multidevs=remap",
+            "-device", "virtio-9p-pci,fsdev=top,mount_tag=top",
+            "-device", "virtio-serial-pci",
+            "-chardev", f"socket,id=agent,fd={agent_fd}",
+            "-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0",
+        ]
+        for port in self.ports:
+            command += ["-netdev", f"dgram,id={port.name},local.type=fd,local.str={port.fd}",
+                        "-device", f"virtio-net-pci,netdev={port.name},mac={port.mac},host_mtu={MTU}"]
+        return command
