@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Links: Ethernet segments made of datagram sockets, one frame a datagram."""
 import dataclasses
+import ipaddress
 import socket
 
 MTU = 9000
@@ -28,15 +29,14 @@ class Port:
 
     @property
     def ipv6(self) -> str:
-        return f"fd77:{self.link:x}::{self.node:x}"
+        return str(ipaddress.IPv6Address(f"fd77:{self.link:x}::{self.node:x}"))
 
     @property
     def link_local(self) -> str:
         """The address the kernel makes from the MAC, with the scope a node needs."""
         octets = bytes.fromhex(self.mac.replace(":", ""))
         half = bytes([octets[0] ^ 2]) + octets[1:3] + b"\xff\xfe" + octets[3:]
-        groups = [half[i:i + 2].hex().lstrip("0") or "0" for i in range(0, 8, 2)]
-        return "fe80::" + ":".join(groups) + f"%{self.name}"
+        return f"{ipaddress.IPv6Address(bytes.fromhex('fe80' + '0' * 12) + half)}%{self.name}"
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

@@ -30,7 +30,8 @@ HARMLESS = re.compile("|".join((
 )))
 END_TRACE = re.compile(r"---\[ end (?:trace|Kernel panic)")
 CUT_HERE = "[ cut here ]"
-RULER = re.compile(r"^=+$")
+RULER = re.compile(r"^={20,}$")  # above and below a KASAN report, only above a lock report
+HEAD = 12  # lines in which a report may name itself again
 MAX_LINES = 250
 MAX_GAP = 2.0  # seconds between two lines of one report, generous for a slow console
 
@@ -73,7 +74,7 @@ def find(text: str) -> list[Splat]:
         elif current:
             current.lines.append(line)
             traced = traced or "Call Trace:" in line
-            if END_TRACE.search(line):
+            if END_TRACE.search(line) or RULER.match(line) and len(current.lines) > HEAD:
                 current = None
     return found
 
@@ -89,7 +90,7 @@ def starts_new(current: Splat | None, line: str, traced: bool) -> bool:
         return True
     if "Call Trace:" in line:
         return False
-    return traced or len(current.lines) > 12
+    return traced or len(current.lines) > HEAD
 
 
 @dataclasses.dataclass(frozen=True)
