@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "abi/client.hpp"
+
+#include <array>
+
+#include <linux/rblk_client.h>
+
+namespace rblk {
+namespace {
+
+// In the order of the spec, which is that of the numbers.
+constexpr std::array<std::string_view, RBLK_CLIENT_A_DEVICE_MAX> device_names = {
+    "index",  "name",        "export",      "server",  "client-name", "read-only",
+    "queues", "depth",       "timeout-ms",  "force",   "state",       "reason",
+    "size",   "block-size",  "extent-size", "extents", "max-io",      "backing",
+    "shared", "incarnation", "session-id",  "openers", "queue"};
+constexpr AttributeSpec device_spec = {"device", device_names};
+
+constexpr std::array<std::string_view, RBLK_CLIENT_A_QUEUE_MAX> queue_names = {
+    "index", "reads", "writes", "read-bytes", "write-bytes", "errors"};
+constexpr AttributeSpec queue_spec = {"queue", queue_names};
+
+constexpr std::array<std::string_view, RBLK_CLIENT_A_SESSION_MAX> session_names = {
+    "id", "client-name", "server-id", "path", "devices"};
+constexpr AttributeSpec session_spec = {"session", session_names};
+
+constexpr std::array<std::string_view, RBLK_CLIENT_A_PATH_MAX> path_names = {
+    "index",       "state",     "generation", "source", "server",
+    "rdma-device", "rdma-port", "queues",     "depth",  "last-error"};
+constexpr AttributeSpec path_spec = {"path", path_names};
+
+// Fails to compile when the ABI has grown and the names above have not.
+static_assert(!device_names.back().empty() && !queue_names.back().empty() &&
+              !session_names.back().empty() && !path_names.back().empty());
+
+QueueStats decode_queue(ByteView bytes) {
+    Attributes a(bytes, queue_spec);
+    QueueStats stats;
+    stats.index = a.u32(RBLK_CLIENT_A_QUEUE_INDEX);
+    stats.reads = a.uint(RBLK_CLIENT_A_QUEUE_READS);
+    stats.writes = a.uint(RBLK_CLIENT_A_QUEUE_WRITES);
+    stats.read_bytes = a.uint(RBLK_CLIENT_A_QUEUE_READ_BYTES);
+    stats.write_bytes = a.uint(RBLK_CLIENT_A_QUEUE_WRITE_BYTES);
+    stats.errors = a.uint(RBLK_CLIENT_A_QUEUE_ERRORS);
+    return stats;
+}
+
+ClientPath decode_path(ByteView bytes) {
+    Attributes a(bytes, path_spec);
+    ClientPath path;
+    path.index = a.u32(RBLK_CLIENT_A_PATH_INDEX);
+    path.state = a.u32(RBLK_CLIENT_A_PATH_STATE);
+    path.generation = a.opt_u32(RBLK_CLIENT_A_PATH_GENERATION);
+    path.source = opt_address(a, RBLK_CLIENT_A_PATH_SOURCE);
+    path.server = opt_address(a, RBLK_CLIENT_A_PATH_SERVER);
+    path.rdma_device = a.opt_text(RBLK_CLIENT_A_PATH_RDMA_DEVICE);
+    path.rdma_port = a.opt_u32(RBLK_CLIENT_A_PATH_RDMA_PORT);
+    path.queues = a.opt_u32(RBLK_CLIENT_A_PATH_QUEUES);
+    path.depth = a.opt_u32(RBLK_CLIENT_A_PATH_DEPTH);
+    path.last_error = a.opt_text(RBLK_CLIENT_A_PATH_LAST_ERROR);
+    return path;
+}
+
+}  // namespace
+
+Device decode_device(ByteView bytes) {
+    Attributes a(bytes, device_spec);
+    Device device;
+    device.index = a.u32(RBLK_CLIENT_A_DEVICE_INDEX);
+    device.name = a.text(RBLK_CLIENT_A_DEVICE_NAME);
+    device.export_name = a.text(RBLK_CLIENT_A_DEVICE_EXPORT);
+    device.server = required_address(a, RBLK_CLIENT_A_DEVICE_SERVER);
+    device.client_name = a.opt_text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME);
+    device.read_only = a.flag(RBLK_CLIENT_A_DEVICE_READ_ONLY);
+    device.shared = a.flag(RBLK_CLIENT_A_DEVICE_SHARED);
+    device.queues = a.opt_u32(RBLK_CLIENT_A_DEVICE_QUEUES);
+    device.depth = a.opt_u32(RBLK_CLIENT_A_DEVICE_DEPTH);
+    device.state = a.u32(RBLK_CLIENT_A_DEVICE_STATE);
+    device.reason = a.opt_text(RBLK_CLIENT_A_DEVICE_REASON);
+    device.size = a.uint(RBLK_CLIENT_A_DEVICE_SIZE);
+    device.block_size = a.opt_u32(RBLK_CLIENT_A_DEVICE_BLOCK_SIZE);
+    device.extent_size = a.opt_uint(RBLK_CLIENT_A_DEVICE_EXTENT_SIZE);
+    device.extents = a.opt_u32(RBLK_CLIENT_A_DEVICE_EXTENTS);
+    device.max_io = a.opt_u32(RBLK_CLIENT_A_DEVICE_MAX_IO);
+    device.backing = a.opt_u32(RBLK_CLIENT_A_DEVICE_BACKING);
+    device.incarnation = opt_uuid(a, RBLK_CLIENT_A_DEVICE_INCARNATION);
+    device.session_id = opt_uuid(a, RBLK_CLIENT_A_DEVICE_SESSION_ID);
+    device.openers = a.opt_u32(RBLK_CLIENT_A_DEVICE_OPENERS);
+    for (auto queue : a.nests(RBLK_CLIENT_A_DEVICE_QUEUE))
+        device.queue_stats.push_back(decode_queue(queue));
+    return device;
+}
+
+ClientSession decode_client_session(ByteView bytes) {
+    Attributes a(bytes, session_spec);
+    ClientSession session;
+    session.id = required_uuid(a, RBLK_CLIENT_A_SESSION_ID);
+    session.client_name = a.opt_text(RBLK_CLIENT_A_SESSION_CLIENT_NAME);
+    session.server_id = opt_uuid(a, RBLK_CLIENT_A_SESSION_SERVER_ID);
+    session.devices = a.opt_u32(RBLK_CLIENT_A_SESSION_DEVICES);
+    for (auto path : a.nests(RBLK_CLIENT_A_SESSION_PATH))
+        session.paths.push_back(decode_path(path));
+    return session;
+}
+
+Mapped Client::map(const MapRequest& request) {
+    auto message = family_.request(RBLK_CLIENT_CMD_MAP, device_spec);
+    message.binary(RBLK_CLIENT_A_DEVICE_SERVER, request.server.to_wire());
+    message.text(RBLK_CLIENT_A_DEVICE_EXPORT, request.export_name);
+    message.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME, request.client_name);
+    if (request.read_only) message.flag(RBLK_CLIENT_A_DEVICE_READ_ONLY);
+    if (request.queues) message.u32(RBLK_CLIENT_A_DEVICE_QUEUES, *request.queues);
+    if (request.depth) message.u32(RBLK_CLIENT_A_DEVICE_DEPTH, *request.depth);
+    if (request.timeout_ms) message.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS, *request.timeout_ms);
+    auto reply = family_.ask(std::move(message));
+    Attributes a(reply, device_spec);
+    return {a.u32(RBLK_CLIENT_A_DEVICE_INDEX), a.text(RBLK_CLIENT_A_DEVICE_NAME)};
+}
+
+void Client::unmap(std::uint32_t index, bool force) {
+    auto message = family_.request(RBLK_CLIENT_CMD_UNMAP, device_spec);
+    message.u32(RBLK_CLIENT_A_DEVICE_INDEX, index);
+    if (force) message.flag(RBLK_CLIENT_A_DEVICE_FORCE);
+    family_.send(std::move(message));
+}
+
+Device Client::device(std::uint32_t index) {
+    auto message = family_.request(RBLK_CLIENT_CMD_DEVICE_GET, device_spec);
+    message.u32(RBLK_CLIENT_A_DEVICE_INDEX, index);
+    return decode_device(family_.ask(std::move(message)));
+}
+
+std::vector<Device> Client::devices() {
+    std::vector<Device> devices;
+    for (const auto& reply : family_.list(family_.dump(RBLK_CLIENT_CMD_DEVICE_GET, device_spec)))
+        devices.push_back(decode_device(reply));
+    return devices;
+}
+
+std::vector<ClientSession> Client::sessions() {
+    std::vector<ClientSession> sessions;
+    for (const auto& reply : family_.list(family_.dump(RBLK_CLIENT_CMD_SESSION_GET, session_spec)))
+        sessions.push_back(decode_client_session(reply));
+    return sessions;
+}
+
+}  // namespace rblk

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "abi/connection.hpp"
+
+#include <fmt/format.h>
+#include <linux/netlink.h>
+#include <linux/rblk_client.h>
+#include <linux/rblk_server.h>
+
+#include "error.hpp"
+
+namespace rblk {
+
+Genl open_genl(const Environment& environment) {
+    return Genl(environment.open_netlink(NETLINK_GENERIC));
+}
+
+void no_module(std::string_view names) {
+    throw Error(Exit::module_not_loaded, fmt::format("the kernel has no {} loaded", names),
+                fmt::format("load it with 'modprobe {}'; 'rblk check' shows what else is missing",
+                            names.substr(0, names.find(' '))));
+}
+
+Family require_family(Genl& genl, std::string_view name) {
+    auto family = genl.load_family(name);
+    if (!family) no_module(name);
+    return *family;
+}
+
+ClientConnection::ClientConnection(const Environment& environment)
+    : genl_(open_genl(environment)),
+      client_(genl_, require_family(genl_, RBLK_CLIENT_FAMILY_NAME)) {}
+
+ServerConnection::ServerConnection(const Environment& environment)
+    : genl_(open_genl(environment)),
+      server_(genl_, require_family(genl_, RBLK_SERVER_FAMILY_NAME)) {}
+
+}  // namespace rblk

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "abi/family.hpp"
+
+#include <cstring>
+
+#include <fmt/format.h>
+#include <linux/netlink.h>
+
+namespace rblk {
+
+std::string uuid_text(const Uuid& uuid) {
+    std::string text;
+    for (std::size_t i = 0; i < uuid.size(); i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+        text += fmt::format("{:02x}", uuid[i]);
+    }
+    return text;
+}
+
+std::optional<Uuid> opt_uuid(const Attributes& attributes, unsigned type) {
+    auto bytes = attributes.opt_binary(type, sizeof(Uuid));
+    if (!bytes) return std::nullopt;
+    Uuid uuid;
+    std::memcpy(uuid.data(), bytes->data(), uuid.size());
+    return uuid;
+}
+
+std::optional<Address> opt_address(const Attributes& attributes, unsigned type) {
+    auto bytes = attributes.opt_binary(type, address_size);
+    if (!bytes) return std::nullopt;
+    auto address = Address::from_wire(*bytes);
+    if (!address) throw DecodeError("an address is neither of IPv4 nor of IPv6");
+    return address;
+}
+
+Uuid required_uuid(const Attributes& attributes, unsigned type) {
+    attributes.binary(type, sizeof(Uuid));
+    return *opt_uuid(attributes, type);
+}
+
+Address required_address(const Attributes& attributes, unsigned type) {
+    attributes.binary(type, address_size);
+    return *opt_address(attributes, type);
+}
+
+Message FamilyUser::request(std::uint8_t command, const AttributeSpec& spec) const {
+    return Message(family_.id, NLM_F_REQUEST | NLM_F_ACK, command,
+                   static_cast<std::uint8_t>(family_.version), spec);
+}
+
+Message FamilyUser::dump(std::uint8_t command, const AttributeSpec& spec) const {
+    return Message(family_.id, NLM_F_REQUEST | NLM_F_DUMP, command,
+                   static_cast<std::uint8_t>(family_.version), spec);
+}
+
+Bytes FamilyUser::ask(Message message) {
+    auto replies = genl_.request(std::move(message));
+    if (replies.size() != 1)
+        throw DecodeError(
+            fmt::format("{}: {} replies to one question", family_.name, replies.size()));
+    return std::move(replies.front());
+}
+
+}  // namespace rblk

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+// What the two netlink families of rblk have in common.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "input/address.hpp"
+#include "netlink/genl.hpp"
+
+namespace rblk {
+
+using Uuid = std::array<std::uint8_t, 16>;
+
+std::string uuid_text(const Uuid& uuid);
+
+std::optional<Uuid> opt_uuid(const Attributes& attributes, unsigned type);
+std::optional<Address> opt_address(const Attributes& attributes, unsigned type);
+// Throws DecodeError where it is missing.
+Uuid required_uuid(const Attributes& attributes, unsigned type);
+Address required_address(const Attributes& attributes, unsigned type);
+
+// Requests to one family.
+class FamilyUser {
+public:
+    FamilyUser(Genl& genl, const Family& family) : genl_(genl), family_(family) {}
+
+    Message request(std::uint8_t command, const AttributeSpec& spec) const;
+    Message dump(std::uint8_t command, const AttributeSpec& spec) const;
+
+    std::vector<Bytes> send(Message message) { return genl_.request(std::move(message)); }
+    // A request that must have one reply. Throws DecodeError otherwise.
+    Bytes ask(Message message);
+    std::vector<Bytes> list(Message message) { return genl_.dump(std::move(message)); }
+
+private:
+    Genl& genl_;
+    Family family_;
+};
+
+}  // namespace rblk

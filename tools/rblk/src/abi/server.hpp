@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+// The netlink family "rblk-server": its objects as types and its requests as functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "abi/family.hpp"
+#include "input/address.hpp"
+
+namespace rblk {
+
+// What a kernel may leave out is optional.
+struct Export {
+    std::string name;
+    std::uint64_t size = 0;
+    std::optional<std::int32_t> numa_node;
+    std::vector<std::string> allow;
+    bool allow_any = false;
+    bool shared = false;
+    bool read_only = false;
+    std::optional<Uuid> incarnation;
+    std::optional<std::uint32_t> backing;
+    std::optional<std::uint32_t> block_size;
+    std::optional<std::uint32_t> readers;
+    std::optional<std::uint32_t> writers;
+};
+
+struct Listener {
+    Address address;
+    std::uint32_t state = 0;
+    std::optional<std::string> rdma_device;
+    std::optional<std::string> error;
+};
+
+struct ServerPath {
+    std::uint32_t index = 0;
+    std::optional<std::uint32_t> generation;
+    std::optional<Address> client;
+    std::optional<Address> local;
+    std::optional<std::string> rdma_device;
+    std::optional<std::uint32_t> queues;
+    bool live = false;
+    std::optional<std::uint64_t> messages;
+};
+
+struct ServerSession {
+    Uuid id{};
+    std::optional<std::string> client_name;
+    std::vector<std::string> exports;
+    std::vector<ServerPath> paths;
+};
+
+struct ExportRequest {
+    std::string name;
+    std::uint64_t size = 0;
+    std::vector<std::string> allow;
+    bool allow_any = false;
+    bool shared = false;
+    bool read_only = false;
+    std::optional<std::int32_t> numa_node;
+};
+
+Export decode_export(ByteView attributes);
+Listener decode_listener(ByteView attributes);
+ServerSession decode_server_session(ByteView attributes);
+
+class Server {
+public:
+    // The Genl must outlive it.
+    Server(Genl& genl, const Family& family) : family_(genl, family) {}
+
+    void add_export(const ExportRequest& request);
+    void remove_export(const std::string& name, bool force);
+    Export find_export(const std::string& name);
+    std::vector<Export> exports();
+    void add_listener(const Address& address);
+    void remove_listener(const Address& address);
+    std::vector<Listener> listeners();
+    std::vector<ServerSession> sessions();
+
+private:
+    FamilyUser family_;
+};
+
+}  // namespace rblk

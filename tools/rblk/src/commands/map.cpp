@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <linux/rblk_client.h>
+
+#include "abi/connection.hpp"
+#include "commands/commands.hpp"
+#include "input/name.hpp"
+#include "output/views.hpp"
+
+namespace rblk {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What the kernel takes if it is told nothing; shared out here when there are many addresses.
+constexpr milliseconds default_timeout{30'000};
+// udev or devtmpfs have the node there in no time; longer than this, nothing makes one.
+constexpr milliseconds node_timeout{10'000};
+constexpr milliseconds node_poll{10};
+
+constexpr Argument arguments[] = {
+    {Argument::Kind::positional, "SERVER", "SERVER[:PORT]",
+     "host name or address of the server; the port is 7471 if none is given"},
+    {Argument::Kind::positional, "EXPORT", "EXPORT", "name of the export there"},
+    {Argument::Kind::flag, "--read-only", "", "open it for reading only"},
+    {.kind = Argument::Kind::value,
+     .name = "--queues",
+     .meta = "N",
+     .help = "I/O connections; one for each CPU if not given",
+     .min = 1,
+     .max = RBLK_CLIENT_MAX_QUEUES},
+    {.kind = Argument::Kind::value,
+     .name = "--depth",
+     .meta = "N",
+     .help = "requests in flight on each of them; 128 if not given",
+     .min = 1,
+     .max = RBLK_CLIENT_MAX_DEPTH},
+    {Argument::Kind::value, "--client-name", "NAME",
+     "what the server's access list calls this client; the host name if not given"},
+    {.kind = Argument::Kind::value,
+     .name = "--timeout",
+     .meta = "SEC",
+     .help = "how long it may take; 30 seconds if not given",
+     .min = 1,
+     .max = RBLK_CLIENT_MAX_TIMEOUT_MS / 1000},
+};
+
+std::string client_name(const Environment& env, const Arguments& given) {
+    if (auto name = given.opt_text("--client-name")) {
+        check_name("client", *name);
+        return *name;
+    }
+    auto name = env.host_name();
+    if (auto fault = name_fault(name); !fault.empty())
+        throw Error(Exit::usage,
+                    fmt::format("the host name '{}' cannot be the client name: it {}", name, fault),
+                    "give another one with --client-name");
+    return name;
+}
+
+// Whether another address of the server is worth trying: nothing answered at this one.
+bool unanswered(const KernelError& error) {
+    return exit_for_errno(error.error(), Operation::map) == Exit::unreachable;
+}
+
+std::string hint_for(int error, const MapRequest& request) {
+    switch (error) {
+        case ENXIO:
+        case ECONNREFUSED:
+            return "on the server, 'rblk listen list' shows where it listens";
+        case ENOENT:
+            return "on the server, 'rblk export list' shows the exports";
+        case EACCES:
+            return fmt::format(
+                "this client is '{0}'; the server must add the export with "
+                "'--allow {0}'",
+                request.client_name);
+        case EBUSY:
+            return "one client can write it at a time: unmap it there, use --read-only, or export "
+                   "it with --shared";
+        case EROFS:
+            return "use --read-only";
+        case EPROTONOSUPPORT:
+            return "use rblk modules of one version on both sides";
+        case ENODEV:
+            return "'rblk check' shows the RDMA devices and what is missing";
+        case EEXIST:
+            return "'rblk device list' shows where it is mapped";
+        case ETIMEDOUT:
+            return "look for the server's address, its link and a firewall; --timeout gives it "
+                   "longer";
+        case EHOSTUNREACH:
+        case ENETUNREACH:
+        case EADDRNOTAVAIL:
+            return "'ip route get ADDR' shows how the server is reached from here";
+        default:
+            return {};
+    }
+}
+
+void wait_for_node(const Environment& env, const std::string& path) {
+    auto end = env.now() + node_timeout;
+    while (!env.is_block_device(path)) {
+        if (env.now() >= end)
+            throw Error(Exit::failure,
+                        fmt::format("the export is mapped, but {} did not appear in {} seconds",
+                                    path, node_timeout.count() / 1000),
+                        fmt::format("is /dev a devtmpfs, or does udev run? 'rblk unmap {}' undoes "
+                                    "the mapping",
+                                    path));
+        env.sleep(node_poll);
+    }
+}
+
+// One try at a time, in the order of the resolver, until an address answers.
+class Attempts {
+public:
+    Attempts(Context& context, MapRequest request, std::optional<milliseconds> timeout)
+        : context_(context), request_(std::move(request)), timeout_(timeout) {}
+
+    struct Result {
+        Mapped mapped;
+        std::string server;
+    };
+
+    Result run(ClientConnection& client, const std::vector<Address>& addresses) {
+        auto end = context_.env.now() + timeout_.value_or(default_timeout);
+        for (std::size_t i = 0; i < addresses.size(); i++) {
+            request_.server = addresses[i];
+            auto server = addresses[i].text(context_.env.interfaces);
+            bool last = i + 1 == addresses.size();
+            // The kernel's own limit is right for a single address without --timeout.
+            if (timeout_ || addresses.size() > 1)
+                request_.timeout_ms = share(end, addresses.size() - i);
+            try {
+                return {client->map(request_), server};
+            } catch (const KernelError& error) {
+                if (last || !unanswered(error)) throw refused(error, server);
+                context_.note(fmt::format("{}: {}; trying the next address", server, error.why()));
+                failed_.push_back({server, error.why()});
+            }
+        }
+        throw std::logic_error("no address to map");
+    }
+
+    const std::vector<MapAttempt>& failed() const { return failed_; }
+
+private:
+    std::uint32_t share(milliseconds end, std::size_t tries) const {
+        auto left = std::max((end - context_.env.now()) / static_cast<std::int64_t>(tries),
+                             milliseconds(1));
+        return static_cast<std::uint32_t>(left.count());
+    }
+
+    Error refused(const KernelError& error, const std::string& server) const {
+        auto what = fmt::format("cannot map the export '{}' of {}", request_.export_name, server);
+        for (const auto& attempt : failed_)
+            what += fmt::format(", nor of {} ({})", attempt.server, attempt.error);
+        return refusal(error, what, Operation::map, hint_for(error.error(), request_));
+    }
+
+    Context& context_;
+    MapRequest request_;
+    std::optional<milliseconds> timeout_;
+    std::vector<MapAttempt> failed_;
+};
+
+Exit run(Context& context, const Arguments& given) {
+    auto& env = context.env;
+    auto endpoint = parse_server(given.text("SERVER"), env.interfaces);
+    MapRequest request;
+    request.export_name = given.text("EXPORT");
+    check_name("export", request.export_name);
+    request.client_name = client_name(env, given);
+    request.read_only = given.given("--read-only");
+    request.queues = given.number("--queues");
+    request.depth = given.number("--depth");
+    std::optional<milliseconds> timeout;
+    if (auto seconds = given.number("--timeout")) timeout = milliseconds(*seconds * 1000);
+
+    ClientConnection client(env);
+    Attempts attempts(context, request, timeout);
+    auto [mapped, server] = attempts.run(client, addresses_of(endpoint, env.resolve));
+    wait_for_node(env, device_path(mapped.name));
+    context.print(mapped_document(mapped, server, request.export_name, attempts.failed()));
+    return Exit::ok;
+}
+
+}  // namespace
+
+constinit const Command map_command = {
+    .path = "map",
+    .about = "Make an export of a server a block device here",
+    .details =
+        "Prints the path of the device alone, as in /dev/rblk0, once it is there.\n"
+        "Servers: node-a, node-a:7471, 10.0.0.1, 10.0.0.1:7471, [2001:db8::1]:7471,\n"
+        "[fe80::1%eth1]:7471. The addresses of a host name are tried in order until one "
+        "answers.",
+    .arguments = arguments,
+    .run = run};
+
+}  // namespace rblk

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <array>
+
+#include "commands/commands.hpp"
+
+namespace rblk {
+
+std::span<const Command> command_table() {
+    static const std::array table = {
+        export_add_command, export_list_command, export_show_command,   export_remove_command,
+        listen_add_command, listen_list_command, listen_remove_command, map_command,
+        unmap_command,      device_list_command, device_show_command,   session_list_command,
+        version_command,
+    };
+    return table;
+}
+
+std::span<const Group> group_table() {
+    static constexpr std::array table = {
+        Group{"export", "What this machine offers (server)"},
+        Group{"listen", "Where this machine takes connections (server)"},
+        Group{"device", "Mapped devices (client)"},
+        Group{"session", "Connections between clients and servers"},
+    };
+    return table;
+}
+
+}  // namespace rblk

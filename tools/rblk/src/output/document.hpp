@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+// What a command has to say, as one JSON document; the text for people is made from the same.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace rblk {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr int json_schema = 1;
+
+enum class Format {
+    plain,       // as it is; a list with commas, a flag as yes or no, nothing as '-'
+    size,        // 512 MiB
+    size_exact,  // 512 MiB (536870912 bytes)
+    backing,     // memory (volatile)
+    mode,        // of the whole object: read-only or read-write, shared
+    allow,       // of the whole object: who may open an export
+    paths,       // of the whole object: index and state of each path
+};
+
+struct Column {
+    std::string_view key;
+    std::string_view label;
+    Format format = Format::plain;
+};
+
+// How one part of a document becomes text.
+struct Layout {
+    enum class Kind {
+        table,    // a row for each object of the list at key
+        record,   // a line for each column of each object of the list at key
+        message,  // pattern, once for each object of the list at key
+        event,    // pattern for the document, then label=value for the object at key
+    };
+    Kind kind;
+    std::string_view key;  // empty is the document itself
+    std::span<const Column> columns;
+    std::string_view pattern = {};       // text with {label}
+    std::string_view empty = {};         // said of an empty list; nothing if empty itself
+    std::string_view title = {};         // above a list
+    std::string_view only_if = {};       // key of a flag without which the part is left out
+    std::span<const Layout> parts = {};  // of each object of a record
+};
+
+class Document {
+public:
+    Document(Json json, std::span<const Layout> layouts);
+    Document(Document&&) noexcept;
+    Document& operator=(Document&&) noexcept;
+    ~Document();
+
+    const Json& json() const { return *json_; }
+    std::string text() const;
+    // Ends with a newline; one_line leaves out all others.
+    std::string json_text(bool one_line) const;
+
+private:
+    std::unique_ptr<Json> json_;
+    std::span<const Layout> layouts_;
+};
+
+// Text of a part of a document; ends with a newline if there is any.
+std::string render(const Json& document, std::span<const Layout> layouts);
+
+}  // namespace rblk

@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "output/views.hpp"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rblk {
+
+std::string device_path(std::string_view name) {
+    return fmt::format("/dev/{}", name);
+}
+
+namespace {
+
+using Kind = Layout::Kind;
+
+template <typename T>
+Json maybe(const std::optional<T>& value) {
+    return value ? Json(*value) : Json();
+}
+
+Json maybe(const std::optional<Uuid>& value) {
+    return value ? Json(uuid_text(*value)) : Json();
+}
+
+Json maybe(const std::optional<Address>& value, const Interfaces& interfaces) {
+    return value ? Json(value->text(interfaces)) : Json();
+}
+
+// A newer kernel can have more than is known here.
+template <std::size_t N>
+std::string word(const std::array<const char*, N>& words, std::uint32_t value) {
+    return value < N ? words[value] : fmt::format("unknown-{}", value);
+}
+
+std::string device_state(std::uint32_t value) {
+    return word(std::array{"live", "failed", "removing"}, value);
+}
+
+std::string path_state(std::uint32_t value) {
+    return word(std::array{"new", "connecting", "live", "failed", "fenced", "backoff", "removed"},
+                value);
+}
+
+std::string listener_state(std::uint32_t value) {
+    return word(std::array{"waiting", "listening"}, value);
+}
+
+Json backing(const std::optional<std::uint32_t>& value) {
+    return value ? Json(word(std::array{"memory"}, *value)) : Json();
+}
+
+Json with_schema(Json rest) {
+    Json document = {{"schema", json_schema}};
+    document.update(rest);
+    return document;
+}
+
+Json to_json(const QueueStats& stats) {
+    return {{"index", stats.index},
+            {"reads", stats.reads},
+            {"writes", stats.writes},
+            {"read_bytes", stats.read_bytes},
+            {"write_bytes", stats.write_bytes},
+            {"errors", stats.errors}};
+}
+
+Json to_json(const Device& device, const Interfaces& interfaces) {
+    Json stats = Json::array();
+    for (const auto& queue : device.queue_stats) stats.push_back(to_json(queue));
+    return {{"index", device.index},
+            {"name", device.name},
+            {"device", device_path(device.name)},
+            {"export", device.export_name},
+            {"server", device.server.text(interfaces)},
+            {"client_name", maybe(device.client_name)},
+            {"read_only", device.read_only},
+            {"shared", device.shared},
+            {"queues", maybe(device.queues)},
+            {"depth", maybe(device.depth)},
+            {"state", device_state(device.state)},
+            {"reason", maybe(device.reason)},
+            {"size", device.size},
+            {"block_size", maybe(device.block_size)},
+            {"extent_size", maybe(device.extent_size)},
+            {"extents", maybe(device.extents)},
+            {"max_io", maybe(device.max_io)},
+            {"backing", backing(device.backing)},
+            {"incarnation", maybe(device.incarnation)},
+            {"session_id", maybe(device.session_id)},
+            {"openers", maybe(device.openers)},
+            {"queue_stats", stats}};
+}
+
+Json to_json(const Export& exported) {
+    return {{"name", exported.name},
+            {"size", exported.size},
+            {"backing", backing(exported.backing)},
+            {"block_size", maybe(exported.block_size)},
+            {"numa_node", maybe(exported.numa_node)},
+            {"allow", exported.allow},
+            {"allow_any", exported.allow_any},
+            {"shared", exported.shared},
+            {"read_only", exported.read_only},
+            {"incarnation", maybe(exported.incarnation)},
+            {"readers", maybe(exported.readers)},
+            {"writers", maybe(exported.writers)}};
+}
+
+Json to_json(const Listener& listener, const Interfaces& interfaces) {
+    return {{"addr", listener.address.host(interfaces)},
+            {"port", listener.address.port()},
+            {"state", listener_state(listener.state)},
+            {"rdma_device", maybe(listener.rdma_device)},
+            {"error", maybe(listener.error)}};
+}
+
+Json to_json(const ClientSession& session, const Interfaces& interfaces) {
+    Json paths = Json::array();
+    for (const auto& path : session.paths)
+        paths.push_back({{"index", path.index},
+                         {"state", path_state(path.state)},
+                         {"generation", maybe(path.generation)},
+                         {"source", maybe(path.source, interfaces)},
+                         {"server", maybe(path.server, interfaces)},
+                         {"rdma_device", maybe(path.rdma_device)},
+                         {"rdma_port", maybe(path.rdma_port)},
+                         {"queues", maybe(path.queues)},
+                         {"depth", maybe(path.depth)},
+                         {"last_error", maybe(path.last_error)}});
+    return {{"id", uuid_text(session.id)},
+            {"client_name", maybe(session.client_name)},
+            {"server_id", maybe(session.server_id)},
+            {"devices", maybe(session.devices)},
+            {"paths", paths}};
+}
+
+Json to_json(const ServerSession& session, const Interfaces& interfaces) {
+    Json paths = Json::array();
+    for (const auto& path : session.paths)
+        paths.push_back({{"index", path.index},
+                         {"generation", maybe(path.generation)},
+                         {"client", maybe(path.client, interfaces)},
+                         {"local", maybe(path.local, interfaces)},
+                         {"rdma_device", maybe(path.rdma_device)},
+                         {"queues", maybe(path.queues)},
+                         {"live", path.live},
+                         {"messages", maybe(path.messages)}});
+    return {{"id", uuid_text(session.id)},
+            {"client_name", maybe(session.client_name)},
+            {"exports", session.exports},
+            {"paths", paths}};
+}
+
+constexpr Column device_columns[] = {
+    {"device", "DEVICE"},
+    {"size", "SIZE", Format::size},
+    {"state", "STATE"},
+    {"", "MODE", Format::mode},
+    {"export", "EXPORT"},
+    {"server", "SERVER"},
+    {"backing", "BACKING", Format::backing},
+    {"openers", "OPENERS"},
+};
+constexpr Column device_facts[] = {
+    {"device", "device"},
+    {"export", "export"},
+    {"server", "server"},
+    {"client_name", "client name"},
+    {"state", "state"},
+    {"reason", "reason"},
+    {"size", "size", Format::size_exact},
+    {"", "mode", Format::mode},
+    {"backing", "backing", Format::backing},
+    {"block_size", "block size", Format::size},
+    {"max_io", "largest request", Format::size},
+    {"extents", "extents"},
+    {"extent_size", "extent size", Format::size},
+    {"queues", "queues"},
+    {"depth", "depth"},
+    {"openers", "openers"},
+    {"incarnation", "incarnation"},
+    {"session_id", "session"},
+};
+constexpr Column queue_columns[] = {
+    {"index", "QUEUE"},
+    {"reads", "READS"},
+    {"writes", "WRITES"},
+    {"read_bytes", "READ", Format::size},
+    {"write_bytes", "WRITTEN", Format::size},
+    {"errors", "ERRORS"},
+};
+constexpr Layout device_parts[] = {
+    {.kind = Kind::table, .key = "queue_stats", .columns = queue_columns}};
+constexpr Layout device_table[] = {
+    {.kind = Kind::table, .key = "devices", .columns = device_columns, .empty = "no devices"}};
+constexpr Layout device_records[] = {
+    {.kind = Kind::record, .key = "devices", .columns = device_facts, .parts = device_parts}};
+
+constexpr Column export_columns[] = {
+    {"name", "NAME"},
+    {"size", "SIZE", Format::size},
+    {"backing", "BACKING", Format::backing},
+    {"", "MODE", Format::mode},
+    {"", "ALLOWED", Format::allow},
+    {"readers", "READERS"},
+    {"writers", "WRITERS"},
+};
+constexpr Column export_facts[] = {
+    {"name", "name"},
+    {"size", "size", Format::size_exact},
+    {"backing", "backing", Format::backing},
+    {"block_size", "block size", Format::size},
+    {"numa_node", "NUMA node"},
+    {"", "allowed", Format::allow},
+    {"", "mode", Format::mode},
+    {"readers", "readers"},
+    {"writers", "writers"},
+    {"incarnation", "incarnation"},
+};
+constexpr Column export_said[] = {
+    {"size", "size", Format::size},
+    {"backing", "backing", Format::backing},
+    {"", "mode", Format::mode},
+    {"", "allowed", Format::allow},
+};
+constexpr Layout export_table[] = {
+    {.kind = Kind::table, .key = "exports", .columns = export_columns, .empty = "no exports"}};
+constexpr Layout export_records[] = {
+    {.kind = Kind::record, .key = "exports", .columns = export_facts}};
+constexpr Layout export_added[] = {
+    {.kind = Kind::message,
+     .key = "exports",
+     .columns = export_said,
+     .pattern = "export {name} added: {size} of {backing}, {mode}, for {allowed}"}};
+constexpr Layout export_removed[] = {
+    {.kind = Kind::message, .key = "", .columns = {}, .pattern = "export {removed} removed"}};
+
+constexpr Column listener_columns[] = {
+    {"addr", "ADDRESS"}, {"port", "PORT"}, {"state", "STATE"}, {"rdma_device", "RDMA DEVICE"},
+    {"error", "ERROR"},
+};
+constexpr Layout listener_table[] = {{.kind = Kind::table,
+                                      .key = "listeners",
+                                      .columns = listener_columns,
+                                      .empty = "no listeners"}};
+constexpr Layout listener_added[] = {{.kind = Kind::message,
+                                      .key = "listeners",
+                                      .columns = {},
+                                      .pattern = "listener {addr} port {port} added: {state}"}};
+constexpr Layout listener_removed[] = {
+    {.kind = Kind::message, .key = "", .columns = {}, .pattern = "listener {removed} removed"}};
+
+constexpr Column client_session_facts[] = {
+    {"id", "session"},
+    {"client_name", "client name"},
+    {"server_id", "server"},
+    {"devices", "devices"},
+};
+constexpr Column client_path_columns[] = {
+    {"index", "PATH"},
+    {"state", "STATE"},
+    {"generation", "GENERATION"},
+    {"source", "SOURCE"},
+    {"server", "SERVER"},
+    {"rdma_device", "RDMA DEVICE"},
+    {"rdma_port", "PORT"},
+    {"queues", "QUEUES"},
+    {"depth", "DEPTH"},
+    {"last_error", "LAST ERROR"},
+};
+constexpr Column server_session_facts[] = {
+    {"id", "session"},
+    {"client_name", "client name"},
+    {"exports", "exports"},
+};
+constexpr Column server_path_columns[] = {
+    {"index", "PATH"},    {"live", "LIVE"},         {"generation", "GENERATION"},
+    {"client", "CLIENT"}, {"local", "LOCAL"},       {"rdma_device", "RDMA DEVICE"},
+    {"queues", "QUEUES"}, {"messages", "MESSAGES"},
+};
+constexpr Layout client_session_parts[] = {
+    {.kind = Kind::table, .key = "paths", .columns = client_path_columns, .empty = "no paths"}};
+constexpr Layout server_session_parts[] = {
+    {.kind = Kind::table, .key = "paths", .columns = server_path_columns, .empty = "no paths"}};
+constexpr Layout session_records[] = {{.kind = Kind::record,
+                                       .key = "client_sessions",
+                                       .columns = client_session_facts,
+                                       .empty = "no client sessions",
+                                       .title = "CLIENT SESSIONS",
+                                       .only_if = "client_loaded",
+                                       .parts = client_session_parts},
+                                      {.kind = Kind::record,
+                                       .key = "server_sessions",
+                                       .columns = server_session_facts,
+                                       .empty = "no server sessions",
+                                       .title = "SERVER SESSIONS",
+                                       .only_if = "server_loaded",
+                                       .parts = server_session_parts}};
+
+constexpr Layout mapped_line[] = {
+    {.kind = Kind::message, .key = "", .columns = {}, .pattern = "{device}"}};
+constexpr Layout unmapped_lines[] = {
+    {.kind = Kind::message, .key = "", .columns = {}, .pattern = "unmapped: {unmapped}"}};
+
+constexpr Column version_facts[] = {{"version", "rblk"},
+                                    {"client_loaded", "rblk-client loaded"},
+                                    {"client_netlink_version", "rblk-client netlink version"},
+                                    {"server_loaded", "rblk-server loaded"},
+                                    {"server_netlink_version", "rblk-server netlink version"}};
+constexpr Layout version_record[] = {{.kind = Kind::record, .key = "", .columns = version_facts}};
+
+constexpr std::string_view event_pattern = "{time} {event}";
+constexpr Column device_pairs[] = {
+    {"device", "device"},           {"state", "state"},
+    {"export", "export"},           {"server", "server"},
+    {"size", "size", Format::size}, {"", "mode", Format::mode},
+    {"openers", "openers"},         {"reason", "reason"},
+};
+constexpr Column export_pairs[] = {
+    {"name", "export"},     {"size", "size", Format::size}, {"", "mode", Format::mode},
+    {"readers", "readers"}, {"writers", "writers"},
+};
+constexpr Column listener_pairs[] = {
+    {"addr", "addr"},   {"port", "port"}, {"state", "state"}, {"rdma_device", "rdma_device"},
+    {"error", "error"},
+};
+constexpr Column client_session_pairs[] = {
+    {"id", "session"},
+    {"server_id", "server"},
+    {"devices", "devices"},
+    {"", "paths", Format::paths},
+};
+constexpr Column server_session_pairs[] = {
+    {"id", "session"},
+    {"client_name", "client"},
+    {"exports", "exports"},
+    {"", "paths", Format::paths},
+};
+constexpr Column modules_pairs[] = {{"modules", "modules"}};
+
+constexpr Layout device_line[] = {
+    {.kind = Kind::event, .key = "device", .columns = device_pairs, .pattern = event_pattern}};
+constexpr Layout export_line[] = {
+    {.kind = Kind::event, .key = "export", .columns = export_pairs, .pattern = event_pattern}};
+constexpr Layout listener_line[] = {
+    {.kind = Kind::event, .key = "listener", .columns = listener_pairs, .pattern = event_pattern}};
+constexpr Layout client_session_line[] = {{.kind = Kind::event,
+                                           .key = "session",
+                                           .columns = client_session_pairs,
+                                           .pattern = event_pattern}};
+constexpr Layout server_session_line[] = {{.kind = Kind::event,
+                                           .key = "session",
+                                           .columns = server_session_pairs,
+                                           .pattern = event_pattern}};
+constexpr Layout modules_line[] = {
+    {.kind = Kind::event, .key = "", .columns = modules_pairs, .pattern = event_pattern}};
+
+constexpr Layout error_text[] = {
+    {.kind = Kind::message, .key = "error", .columns = {}, .pattern = "rblk: {message}"}};
+constexpr Layout error_hint[] = {{.kind = Kind::message,
+                                  .key = "error",
+                                  .columns = {},
+                                  .pattern = "rblk: {message}\n      {hint}"}};
+
+Json event(const std::string& time, const std::string& what) {
+    return {{"schema", json_schema}, {"time", time}, {"event", what}};
+}
+
+}  // namespace
+
+Document devices_document(const std::vector<Device>& devices, Detail detail,
+                          const Interfaces& interfaces) {
+    Json list = Json::array();
+    for (const auto& device : devices) list.push_back(to_json(device, interfaces));
+    Json json = with_schema({{"devices", list}});
+    if (detail == Detail::list) return Document(std::move(json), device_table);
+    return Document(std::move(json), device_records);
+}
+
+namespace {
+
+Json exports_json(const std::vector<Export>& exports) {
+    Json list = Json::array();
+    for (const auto& exported : exports) list.push_back(to_json(exported));
+    return with_schema({{"exports", list}});
+}
+
+Json listeners_json(const std::vector<Listener>& listeners, const Interfaces& interfaces) {
+    Json list = Json::array();
+    for (const auto& listener : listeners) list.push_back(to_json(listener, interfaces));
+    return with_schema({{"listeners", list}});
+}
+
+}  // namespace
+
+Document exports_document(const std::vector<Export>& exports, Detail detail) {
+    if (detail == Detail::list) return Document(exports_json(exports), export_table);
+    return Document(exports_json(exports), export_records);
+}
+
+Document added_export_document(const Export& added) {
+    return Document(exports_json({added}), export_added);
+}
+
+Document removed_export_document(const std::string& name) {
+    return Document(with_schema({{"removed", name}}), export_removed);
+}
+
+Document listeners_document(const std::vector<Listener>& listeners, const Interfaces& interfaces) {
+    return Document(listeners_json(listeners, interfaces), listener_table);
+}
+
+Document added_listener_document(const Listener& added, const Interfaces& interfaces) {
+    return Document(listeners_json({added}, interfaces), listener_added);
+}
+
+Document removed_listener_document(const Address& removed, const Interfaces& interfaces) {
+    return Document(with_schema({{"removed", removed.text(interfaces)}}), listener_removed);
+}
+
+Document sessions_document(const std::optional<std::vector<ClientSession>>& client,
+                           const std::optional<std::vector<ServerSession>>& server,
+                           const Interfaces& interfaces) {
+    Json client_list = Json::array();
+    if (client)
+        for (const auto& session : *client) client_list.push_back(to_json(session, interfaces));
+    Json server_list = Json::array();
+    if (server)
+        for (const auto& session : *server) server_list.push_back(to_json(session, interfaces));
+    return Document(with_schema({{"client_loaded", client.has_value()},
+                                 {"client_sessions", client_list},
+                                 {"server_loaded", server.has_value()},
+                                 {"server_sessions", server_list}}),
+                    session_records);
+}
+
+Document mapped_document(const Mapped& mapped, const std::string& server,
+                         const std::string& export_name, const std::vector<MapAttempt>& failed) {
+    Json attempts = Json::array();
+    for (const auto& attempt : failed)
+        attempts.push_back({{"server", attempt.server}, {"error", attempt.error}});
+    return Document(with_schema({{"device", device_path(mapped.name)},
+                                 {"index", mapped.index},
+                                 {"name", mapped.name},
+                                 {"server", server},
+                                 {"export", export_name},
+                                 {"failed_attempts", attempts}}),
+                    mapped_line);
+}
+
+Document unmapped_document(const std::vector<std::string>& devices) {
+    return Document(with_schema({{"unmapped", devices}}), unmapped_lines);
+}
+
+Document version_document(const std::string& version, const FamilyFacts& client,
+                          const FamilyFacts& server) {
+    auto netlink = [](const FamilyFacts& facts) {
+        return facts.loaded ? Json(facts.version) : Json();
+    };
+    return Document(with_schema({{"version", version},
+                                 {"client_loaded", client.loaded},
+                                 {"client_netlink_version", netlink(client)},
+                                 {"server_loaded", server.loaded},
+                                 {"server_netlink_version", netlink(server)}}),
+                    version_record);
+}
+
+Document device_event(const std::string& time, const std::string& what, const Device& device,
+                      const Interfaces& interfaces) {
+    auto json = event(time, what);
+    json["device"] = to_json(device, interfaces);
+    return Document(std::move(json), device_line);
+}
+
+Document client_session_event(const std::string& time, const std::string& what,
+                              const ClientSession& session, const Interfaces& interfaces) {
+    auto json = event(time, what);
+    json["session"] = to_json(session, interfaces);
+    return Document(std::move(json), client_session_line);
+}
+
+Document export_event(const std::string& time, const std::string& what, const Export& exported) {
+    auto json = event(time, what);
+    json["export"] = to_json(exported);
+    return Document(std::move(json), export_line);
+}
+
+Document listener_event(const std::string& time, const std::string& what, const Listener& listener,
+                        const Interfaces& interfaces) {
+    auto json = event(time, what);
+    json["listener"] = to_json(listener, interfaces);
+    return Document(std::move(json), listener_line);
+}
+
+Document server_session_event(const std::string& time, const std::string& what,
+                              const ServerSession& session, const Interfaces& interfaces) {
+    auto json = event(time, what);
+    json["session"] = to_json(session, interfaces);
+    return Document(std::move(json), server_session_line);
+}
+
+Document modules_event(const std::string& time, const std::string& what,
+                       const std::vector<std::string>& modules) {
+    auto json = event(time, what);
+    json["modules"] = modules;
+    return Document(std::move(json), modules_line);
+}
+
+Document error_document(const Error& error) {
+    Json json = {{"code", exit_code_name(error.exit())},
+                 {"exit", static_cast<int>(error.exit())},
+                 {"message", error.what()},
+                 {"hint", error.hint().empty() ? Json() : Json(error.hint())}};
+    for (const auto& fact : error.facts())
+        std::visit([&](const auto& value) { json[fact.key] = value; }, fact.value);
+    Json document = with_schema({{"error", json}});
+    if (error.hint().empty()) return Document(std::move(document), error_text);
+    return Document(std::move(document), error_hint);
+}
+
+Document help_document(const std::string& help) {
+    return Document(with_schema({{"help", help}}), {});
+}
+
+}  // namespace rblk
