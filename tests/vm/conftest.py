@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scenarios on two nodes: one boot of each kernel serves all of its scenarios.
+
+    pytest tests/vm                        on the lockdep and the safety kernel
+    pytest tests/vm --kernel safety -k fio
+"""
+import pathlib
+import sys
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "scripts"))
+
+from rblklab.errors import LabError  # noqa: E402  (the path comes first)
+from rblklab.kernels import KINDS  # noqa: E402
+from rblklab.rig import Rig, Slot  # noqa: E402
+from rblklab.rundir import Run  # noqa: E402
+
+
+def pytest_addoption(parser):
+    parser.addoption("--kernel", action="append", choices=KINDS, help="may be repeated; default: lockdep and safety")
+    parser.addoption("--provider", choices=("rxe", "siw"), default="rxe")
+
+
+def pytest_generate_tests(metafunc):
+    if "slot" in metafunc.fixturenames:
+        kinds = metafunc.config.getoption("kernel") or ["lockdep", "safety"]
+        metafunc.parametrize("slot", kinds, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def run_folder():
+    run = Run()
+    print(f"\nlogs: {run.folder.relative_to(TOP)}")
+    yield run
+    run.close()
+
+
+@pytest.fixture(scope="session")
+def slot(request, run_folder):
+    """Two nodes of one kernel, booted when the first scenario asks."""
+    holder = Slot(request.param, request.config.getoption("provider"), run_folder)
+    yield holder
+    holder.discard()
+
+
+@pytest.fixture
+def nodes(slot):
+    """Nodes without rblk, and the checks that hold after every scenario."""
+    rig = Rig(slot)
+    yield rig
+    problems = rig.finish()
+    if problems:
+        pytest.fail("after the scenario:\n" + "\n".join(problems), pytrace=False)
+
+
+@pytest.fixture
+def rig(nodes):
+    """Node A with rblk-server, node B with rblk-client; A listens on its first link."""
+    nodes.load()
+    nodes.server.listen(nodes.address)
+    return nodes
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Put the nodes' console tails beside a failure."""
+    outcome = yield
+    report = outcome.get_result()
+    holder = item.funcargs.get("slot") if hasattr(item, "funcargs") else None
+    if report.failed and holder and holder.lab and not (call.excinfo and call.excinfo.errisinstance(KeyboardInterrupt)):
+        for node in holder.lab.nodes:
+            try:
+                report.sections.append((f"{node} ({node.console.path})", node.tail(30)))
+            except (OSError, LabError):
+                pass

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""IPv4, IPv6 and link-local addresses, names and ports."""
+import pytest
+
+from rblklab import fio
+
+
+def check_map(rig, listen, server):
+    rig.server("listen", "add", listen)
+    device = rig.client.map(server, "disk")
+    fio.verify(rig.b, device, bs="4k", size="512k", iodepth=8)
+    rig.client.unmap(device)
+    rig.server("listen", "remove", listen)
+
+
+@pytest.fixture
+def loaded(nodes):
+    nodes.load()
+    nodes.server.export("disk", "8M")
+    return nodes
+
+
+def test_ipv6(loaded):
+    address = loaded.a.ports[0].ipv6
+    check_map(loaded, address, address)
+
+
+def test_ipv6_with_port(loaded):
+    address = loaded.a.ports[0].ipv6
+    check_map(loaded, f"[{address}]:7999", f"[{address}]:7999")
+
+
+def test_ipv4_with_port(loaded):
+    check_map(loaded, f"{loaded.address}:7999", f"{loaded.address}:7999")
+
+
+def test_link_local_with_scope(loaded):
+    address = loaded.a.ports[0].link_local
+    check_map(loaded, address, address)
+
+
+def test_host_name(loaded):
+    check_map(loaded, loaded.address, loaded.a.name)
+
+
+@pytest.mark.parametrize("wildcard", ["0.0.0.0", "::"])
+def test_any_address(loaded, wildcard):
+    check_map(loaded, wildcard, loaded.address)
+
+
+def test_two_listeners_and_their_list(loaded):
+    port = loaded.a.ports[0]
+    loaded.server.listen(port.ipv4)
+    loaded.server.listen(port.ipv6)
+    listeners = loaded.server.json("listen", "list")["listeners"]
+    assert {(item["addr"], item["port"], item["state"]) for item in listeners} == {
+        (port.ipv4, 7471, "listening"), (port.ipv6, 7471, "listening")}
