@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Bringing a path up: control connection, hello, I/O connections, ready.
+ *
+ * Runs in the thread that maps, which holds the path's lock throughout. Whatever
+ * fails, the caller's one rblk_clt_path_teardown() undoes it.
+ */
+#include <linux/slab.h>
+#include <net/net_namespace.h>
+#include <rblk/trace.h>
+#include "client.h"
+
+static struct rblk_clt_queue *rblk_clt_conn_queue(struct rblk_conn *conn)
+{
+	return container_of(conn, struct rblk_clt_queue, conn);
+}
+
+static void rblk_clt_queue_error(struct rblk_conn *conn, int err, const char *what)
+{
+	rblk_clt_path_error(rblk_clt_conn_queue(conn)->path, err, what);
+}
+
+/* No receives are posted on an I/O connection, so there is no recv. */
+static const struct rblk_conn_ops rblk_clt_queue_ops = {
+	.error	= rblk_clt_queue_error,
+};
+
+static void rblk_clt_fill_req(const struct rblk_clt_path *path, struct rblk_req *req,
+			      enum rblk_conn_kind kind, u16 queue, u16 depth, u64 token)
+{
+	*req = (struct rblk_req) {
+		.version	= RBLK_WIRE_VERSION,
+		.kind		= kind,
+		.queue		= queue,
+		.depth		= depth,
+		.path		= path->index,
+		.session	= path->session->id,
+		.generation	= path->generation,
+		.token		= token,
+	};
+}
+
+static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long deadline,
+				   const char **what)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_control *control = &path->control;
+	struct rblk_conn *conn = &control->conn;
+	struct rblk_conn_sizes sizes = { .send_sge = 1, .poll = IB_POLL_WORKQUEUE };
+	struct rblk_queue_want want = { .depth = session->want_depth ?: RBLK_DEPTH_DEFAULT };
+	struct rblk_msg_plan plan;
+	struct rblk_dev *dev;
+	struct rblk_req req;
+	int err;
+
+	err = rblk_conn_resolve(conn, &init_net, NULL, &session->server, deadline);
+	if (err)
+		return err;
+	dev = rblk_dev_join(conn->id->device, &path->dev_user);
+	if (IS_ERR(dev)) {
+		*what = "the RDMA device is going away";
+		return PTR_ERR(dev);
+	}
+	path->dev = dev;
+	strscpy(path->rdma_device, dev->ib->name, sizeof(path->rdma_device));
+	path->rdma_port = conn->id->port_num;
+	path->source = conn->id->route.addr.src_addr;
+
+	err = rblk_plan_queue(&dev->caps, &want, &path->plan, what);
+	if (!err)
+		err = rblk_plan_msgs(&dev->caps, RBLK_CTL_TX, RBLK_CTL_RX, &plan, what);
+	if (err)
+		return err;
+	path->pd = ib_alloc_pd(dev->ib, 0);
+	if (IS_ERR(path->pd)) {
+		err = PTR_ERR(path->pd);
+		path->pd = NULL;
+		return err;
+	}
+	sizes.sq_wrs = plan.sq_wrs;
+	sizes.rq_wrs = plan.rq_wrs;
+	sizes.cq_entries = plan.cq_entries;
+	err = rblk_conn_create(conn, dev, path->pd, &sizes);
+	if (err)
+		return err;
+	control->buf = kzalloc(RBLK_MSG_SIZE, GFP_KERNEL);
+	if (!control->buf)
+		return -ENOMEM;
+	err = rblk_msgs_create(conn);
+	if (err)
+		return err;
+	rblk_clt_fill_req(path, &req, RBLK_CONN_CONTROL, 0, path->plan.depth, 0);
+	return rblk_conn_connect(conn, &req, path->plan.init_rd, deadline);
+}
+
+static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues, const char **what)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_msg msg = {
+		.type	= RBLK_MSG_HELLO,
+		.hello	= {
+			.features	= RBLK_FEATURES,
+			.queues		= *queues,
+			.depth		= path->plan.depth,
+		},
+	};
+	struct rblk_queue_want want;
+	struct rblk_msg reply;
+	int err;
+
+	strscpy(msg.hello.client, session->client, sizeof(msg.hello.client));
+	err = rblk_clt_ask(path, &msg, &reply, NULL, true, what);
+	if (err)
+		return err;
+	if (reply.hello_reply.mandatory & ~RBLK_FEATURES) {
+		*what = "the server wants a feature that this client does not know";
+		return -EOPNOTSUPP;
+	}
+	*token = reply.hello_reply.token;
+	*queues = min_t(u32, *queues, reply.hello_reply.queues);
+	session->server_id = reply.hello_reply.server;
+
+	/* The server may allow less than we asked for: plan again within that. */
+	want = (struct rblk_queue_want) {
+		.depth = min_t(u32, path->plan.depth, reply.hello_reply.depth),
+	};
+	return rblk_plan_queue(&path->dev->caps, &want, &path->plan, what);
+}
+
+/**
+ * rblk_clt_queue_mrs_free - free the MRs of a queue
+ * @queue: the queue, whose queue pair is gone
+ *
+ * Context: Process context. Sleeps.
+ */
+void rblk_clt_queue_mrs_free(struct rblk_clt_queue *queue)
+{
+	u32 i;
+
+	for (i = 0; queue->mrs && i < queue->path->plan.mrs; i++)
+		if (queue->mrs[i])
+			ib_dereg_mr(queue->mrs[i]);
+	kvfree(queue->mrs);
+	queue->mrs = NULL;
+}
+
+static int rblk_clt_queue_mrs_alloc(struct rblk_clt_queue *queue)
+{
+	const struct rblk_queue_plan *plan = &queue->path->plan;
+	struct ib_mr *mr;
+	u32 i;
+
+	if (!plan->mrs)
+		return 0;
+	queue->mrs = kvcalloc(plan->mrs, sizeof(*queue->mrs), GFP_KERNEL);
+	if (!queue->mrs)
+		return -ENOMEM;
+	for (i = 0; i < plan->mrs; i++) {
+		mr = ib_alloc_mr(queue->path->pd, IB_MR_TYPE_MEM_REG, plan->mr_pages);
+		if (IS_ERR(mr))
+			return PTR_ERR(mr);
+		queue->mrs[i] = mr;
+	}
+	return 0;
+}
+
+static int rblk_clt_queue_create(struct rblk_clt_queue *queue, u64 token,
+				 unsigned long deadline, const char **what)
+{
+	struct rblk_clt_path *path = queue->path;
+	const struct rblk_queue_plan *plan = &path->plan;
+	const struct rblk_conn_sizes sizes = {
+		.sq_wrs		= plan->sq_wrs,
+		.rq_wrs		= 1,
+		.cq_entries	= plan->cq_entries,
+		.send_sge	= max3(plan->write_sge, plan->read_sge, 1U),
+		.vector		= queue->index,
+		.poll		= IB_POLL_SOFTIRQ,
+	};
+	struct sockaddr_storage source = path->source;
+	struct rblk_conn *conn = &queue->conn;
+	struct rblk_req req;
+	int err;
+
+	/* Another port number than the control connection's, but its address. */
+	if (source.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&source)->sin6_port = 0;
+	else
+		((struct sockaddr_in *)&source)->sin_port = 0;
+	err = rblk_conn_resolve(conn, &init_net, &source, &path->session->server, deadline);
+	if (err)
+		return err;
+	if (conn->id->device != path->dev->ib) {
+		*what = "the route moved to another RDMA device";
+		return -EXDEV;
+	}
+	err = rblk_conn_create(conn, path->dev, path->pd, &sizes);
+	if (!err)
+		err = rblk_clt_queue_mrs_alloc(queue);
+	if (err)
+		return err;
+	rblk_clt_fill_req(path, &req, RBLK_CONN_IO, queue->index, plan->depth, token);
+	err = rblk_conn_connect(conn, &req, plan->init_rd, deadline);
+	if (!err && conn->rep.depth < plan->depth) {
+		*what = "the server allows less depth on a queue than it said";
+		err = -EPROTO;
+	}
+	return err;
+}
+
+static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
+				  unsigned long deadline, const char **what)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_queue *queues;
+	int err;
+	u32 i;
+
+	queues = kcalloc(nr, sizeof(*queues), GFP_KERNEL);
+	if (!queues)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		queues[i].path = path;
+		queues[i].index = i;
+		rblk_conn_init(&queues[i].conn, &rblk_clt_queue_ops);
+	}
+	/* From here on an error wakes whoever waits on any of them. */
+	spin_lock_irq(&session->lock);
+	path->queues = queues;
+	path->nr_queues = nr;
+	spin_unlock_irq(&session->lock);
+
+	for (i = 0; i < nr; i++) {
+		/* An error may have come before there was a queue to wake. */
+		if (READ_ONCE(path->state) != RBLK_PATH_CONNECTING)
+			return -ECONNABORTED;
+		err = rblk_clt_queue_create(&queues[i], token, deadline, what);
+		if (err) {
+			if (!*what)
+				*what = READ_ONCE(queues[i].conn.error_what);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int rblk_clt_path_up(struct rblk_clt_path *path, unsigned long deadline, const char **what)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_msg msg = { .type = RBLK_MSG_READY };
+	struct rblk_msg reply;
+	u32 queues;
+	u64 token;
+	int err;
+
+	err = rblk_clt_control_create(path, deadline, what);
+	if (err) {
+		if (!*what)
+			*what = READ_ONCE(path->control.conn.error_what);
+		return err;
+	}
+	queues = rblk_plan_queues(session->want_queues, num_online_cpus(), RBLK_QUEUES_MAX);
+	err = rblk_clt_hello(path, &token, &queues, what);
+	if (err)
+		return err;
+	err = rblk_clt_queues_create(path, queues, token, deadline, what);
+	if (err)
+		return err;
+	msg.ready.queues = queues;
+	return rblk_clt_ask(path, &msg, &reply, NULL, true, what);
+}
+
+/**
+ * rblk_clt_path_connect - bring a path up
+ * @path: the path, in state NEW
+ * @deadline: when to give up, in jiffies
+ * @what: why it failed, in words
+ *
+ * Context: Process context. Sleeps, interruptible by signals.
+ * Return: 0 and the path is LIVE; or a negative errno, and it is FAILED (or
+ * REMOVED) and has no objects.
+ */
+int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, const char **what)
+{
+	struct rblk_clt_session *session = path->session;
+	bool changed;
+	int err;
+
+	mutex_lock(&path->lock);
+	spin_lock_irq(&session->lock);
+	changed = rblk_clt_path_state(path, RBLK_PATH_CONNECTING);
+	if (changed)
+		path->generation++;
+	spin_unlock_irq(&session->lock);
+	if (!changed) {
+		*what = "the path is not in a state to connect";
+		err = -ESHUTDOWN;
+		goto out;
+	}
+
+	*what = NULL;
+	err = rblk_clt_path_up(path, deadline, what);
+	if (!err) {
+		spin_lock_irq(&session->lock);
+		changed = rblk_clt_path_state(path, RBLK_PATH_LIVE);
+		if (!changed) {
+			err = path->error ?: -ESHUTDOWN;
+			*what = path->error_what;
+		}
+		spin_unlock_irq(&session->lock);
+	}
+	if (err) {
+		if (err == -ECONNABORTED && !*what)
+			*what = READ_ONCE(path->error_what);
+		if (!*what)
+			*what = err == -ETIMEDOUT ? "the server did not answer in time" :
+				err == -EINTR ? "interrupted" :
+				err == -ENOMEM ? "out of memory" : "the connection failed";
+		rblk_clt_path_error(path, err, *what);
+		rblk_clt_path_teardown(path);
+	}
+out:
+	mutex_unlock(&path->lock);
+	return err;
+}

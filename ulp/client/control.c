@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The control connection at the client: ask, and wait for the reply.
+ */
+#include <rblk/trace.h>
+#include "client.h"
+
+static struct rblk_clt_path *rblk_clt_control_path(struct rblk_conn *conn)
+{
+	return container_of(conn, struct rblk_clt_path, control.conn);
+}
+
+static void rblk_clt_control_error(struct rblk_conn *conn, int err, const char *what)
+{
+	rblk_clt_path_error(rblk_clt_control_path(conn), err, what);
+}
+
+static void rblk_clt_control_recv(struct rblk_conn *conn, struct rblk_rx *rx)
+{
+	struct rblk_clt_control *control = &rblk_clt_control_path(conn)->control;
+	struct rblk_msg msg;
+	bool expected = false;
+	unsigned long flags;
+
+	if (rblk_wire_decode(rx->buf, rx->len, &msg)) {
+		rblk_conn_fail(conn, -EBADMSG, "a message of the server makes no sense");
+		return;
+	}
+	/* The server only wants to know whether this node is there: it is. */
+	if (msg.type == RBLK_MSG_PING) {
+		rblk_rx_repost(rx);
+		return;
+	}
+
+	spin_lock_irqsave(&control->lock, flags);
+	if (control->asking && !control->len && msg.tag == control->tag) {
+		memcpy(control->buf, rx->buf, rx->len);
+		control->len = rx->len;
+		expected = true;
+	}
+	spin_unlock_irqrestore(&control->lock, flags);
+	if (!expected) {
+		rblk_conn_fail(conn, -EPROTO, "the server sent a reply to nothing");
+		return;
+	}
+	rblk_rx_repost(rx);
+	wake_up_all(&conn->wait);
+}
+
+const struct rblk_conn_ops rblk_clt_control_ops = {
+	.error	= rblk_clt_control_error,
+	.recv	= rblk_clt_control_recv,
+};
+
+static bool rblk_clt_replied(struct rblk_clt_control *control)
+{
+	bool replied;
+
+	spin_lock_irq(&control->lock);
+	replied = control->len;
+	spin_unlock_irq(&control->lock);
+	return replied || READ_ONCE(control->conn.error);
+}
+
+static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptible)
+{
+	struct rblk_conn *conn = &control->conn;
+	long left;
+
+	if (interruptible)
+		left = wait_event_interruptible_timeout(conn->wait, rblk_clt_replied(control),
+							RBLK_CLT_ASK_TIMEOUT);
+	else
+		left = wait_event_timeout(conn->wait, rblk_clt_replied(control),
+					  RBLK_CLT_ASK_TIMEOUT);
+	if (left < 0)
+		return -EINTR;
+	if (!left)
+		return -ETIMEDOUT;
+	return 0;
+}
+
+/**
+ * rblk_clt_ask - ask the server and wait for its reply
+ * @path: the path, whose control connection is up
+ * @msg: the question; its tag is set here
+ * @reply: the decoded reply
+ * @rkeys: takes the keys of a reply to RBLK_MSG_EXTENTS, RBLK_RKEYS_MAX at most;
+ *	NULL for other questions
+ * @interruptible: a signal may end the wait; then the whole path must go, since
+ *	nobody knows what the server did
+ * @what: why it failed, in words
+ *
+ * A server that does not reply in time breaks the path, for the same reason.
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ * Return: 0, or a negative errno: the server's refusal, or the connection's error.
+ */
+int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_msg *reply,
+		 u32 *rkeys, bool interruptible, const char **what)
+{
+	struct rblk_clt_control *control = &path->control;
+	struct rblk_conn *conn = &control->conn;
+	int err;
+	u32 i;
+
+	mutex_lock(&control->ask_lock);
+	err = READ_ONCE(conn->error);
+	if (err || !conn->qp) {
+		err = err ?: -ENOTCONN;
+		*what = READ_ONCE(conn->error_what) ?: "not connected";
+		goto out;
+	}
+	spin_lock_irq(&control->lock);
+	msg->tag = ++control->tag;
+	control->asking = true;
+	control->len = 0;
+	spin_unlock_irq(&control->lock);
+
+	err = rblk_conn_send(conn, msg);
+	if (err)
+		*what = "a message could not be sent";
+	else
+		err = rblk_clt_ask_wait(control, interruptible);
+	spin_lock_irq(&control->lock);
+	control->asking = false;
+	spin_unlock_irq(&control->lock);
+	if (!err && !control->len) {
+		err = READ_ONCE(conn->error);
+		*what = READ_ONCE(conn->error_what);
+	}
+	if (err == -ETIMEDOUT) {
+		*what = "the server does not reply";
+		rblk_clt_path_error(path, err, *what);
+	}
+	if (err == -EINTR)
+		*what = "interrupted";
+	if (err)
+		goto out;
+
+	err = rblk_wire_decode(control->buf, control->len, reply);
+	if (!err && reply->type != (msg->type | RBLK_MSG_REPLY))
+		err = -EPROTO;
+	if (err) {
+		*what = "the server's reply makes no sense";
+		rblk_clt_path_error(path, err, *what);
+		goto out;
+	}
+	if (reply->status != RBLK_OK) {
+		err = rblk_status_errno(reply->status);
+		*what = rblk_status_text(reply->status);
+		goto out;
+	}
+	if (rkeys && reply->type == (RBLK_MSG_EXTENTS | RBLK_MSG_REPLY))
+		for (i = 0; i < reply->extents_reply.count; i++)
+			rkeys[i] = le32_to_cpu(reply->extents_reply.wire_rkeys[i]);
+out:
+	mutex_unlock(&control->ask_lock);
+	return err;
+}

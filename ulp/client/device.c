@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices: map and unmap.
+ *
+ * A device is unmapped in this order: no new openers; with force, the disk is
+ * marked dead, so that what waits for it fails; del_gendisk(), after which no
+ * request runs; close at the server; unlist; drop the disk. The object itself, and
+ * with it the tag set, stays until the last opener has gone.
+ */
+#include <linux/blkdev.h>
+#include <linux/idr.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <uapi/linux/rblk_client.h>
+#include "client.h"
+
+#define RBLK_CLT_MINORS		16
+
+LIST_HEAD(rblk_clt_devices);
+static DEFINE_IDA(rblk_clt_indexes);
+static atomic_t rblk_clt_disks = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(rblk_clt_disks_gone);
+
+static void rblk_clt_device_free(struct rblk_clt_device *dev)
+{
+	u32 i;
+
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		kvfree(dev->attach[i].rkeys);
+	rblk_clt_sysfs_free(dev);
+	kfree(dev->stats);
+	ida_free(&rblk_clt_indexes, dev->index);
+	rblk_clt_session_put(dev->session);
+	kfree(dev);
+	if (atomic_dec_and_test(&rblk_clt_disks))
+		wake_up_all(&rblk_clt_disks_gone);
+}
+
+static int rblk_clt_open(struct gendisk *disk, blk_mode_t mode)
+{
+	struct rblk_clt_device *dev = disk->private_data;
+
+	return test_bit(RBLK_DEV_REMOVING, &dev->flags) ? -ENXIO : 0;
+}
+
+static int rblk_clt_set_read_only(struct block_device *bdev, bool ro)
+{
+	struct rblk_clt_device *dev = bdev->bd_disk->private_data;
+
+	/* The rights are the server's: nothing here can widen them. */
+	return dev->read_only && !ro ? -EROFS : 0;
+}
+
+static void rblk_clt_free_disk(struct gendisk *disk)
+{
+	rblk_clt_device_free(disk->private_data);
+}
+
+static const struct block_device_operations rblk_clt_fops = {
+	.owner		= THIS_MODULE,
+	.open		= rblk_clt_open,
+	.set_read_only	= rblk_clt_set_read_only,
+	.free_disk	= rblk_clt_free_disk,
+};
+
+static void rblk_clt_device_close(struct rblk_clt_device *dev)
+{
+	struct rblk_clt_path *path = &dev->session->paths[0];
+	struct rblk_msg msg = {
+		.type	= RBLK_MSG_CLOSE,
+		.close	= { .handle = dev->attach[0].handle },
+	};
+	struct rblk_msg reply;
+	const char *what;
+
+	/* On a path that is gone the server has closed it already. */
+	if (READ_ONCE(path->state) != RBLK_PATH_LIVE)
+		return;
+	/* Not closed, but still held: better to lose the path than that. */
+	if (rblk_clt_ask(path, &msg, &reply, NULL, false, &what))
+		rblk_clt_path_error(path, -EPROTO, "the server could not close an export");
+}
+
+static int rblk_clt_device_open(struct rblk_clt_device *dev, const char **what)
+{
+	struct rblk_msg msg = { .type = RBLK_MSG_OPEN };
+	struct rblk_msg reply;
+	const struct rblk_msg_open_reply *open = &reply.open_reply;
+	int err;
+
+	strscpy(msg.open.export, dev->export, sizeof(msg.open.export));
+	msg.open.flags = dev->read_only ? RBLK_OPEN_READ_ONLY : 0;
+	err = rblk_clt_ask(&dev->session->paths[0], &msg, &reply, NULL, false, what);
+	if (err)
+		return err;
+	dev->attach[0].handle = open->handle;
+	dev->shared = open->flags & RBLK_OPEN_SHARED;
+	dev->block_size = open->block_size;
+	dev->incarnation = open->incarnation;
+	err = rblk_extents_init(&dev->ext, open->size, open->extent_shift);
+	if (err) {
+		*what = "the server's geometry makes no sense";
+	} else if (open->block_size > PAGE_SIZE) {
+		*what = "the export's blocks are larger than a page here";
+		err = -EOPNOTSUPP;
+	} else if (!dev->read_only && (open->flags & RBLK_OPEN_READ_ONLY)) {
+		*what = rblk_status_text(RBLK_READ_ONLY);
+		err = -EROFS;
+	}
+	/* What was granted but is of no use must not stay open. */
+	if (err)
+		rblk_clt_device_close(dev);
+	return err;
+}
+
+static int rblk_clt_device_keys(struct rblk_clt_device *dev, const char **what)
+{
+	struct rblk_clt_attach *attach = &dev->attach[0];
+	struct rblk_msg msg = { .type = RBLK_MSG_EXTENTS };
+	struct rblk_msg reply;
+	u32 *chunk, first = 0;
+	int err = -ENOMEM;
+
+	attach->rkeys = kvcalloc(dev->ext.nr, sizeof(*attach->rkeys), GFP_KERNEL);
+	chunk = kvcalloc(RBLK_RKEYS_MAX, sizeof(*chunk), GFP_KERNEL);
+	if (!attach->rkeys || !chunk)
+		goto out;
+	do {
+		msg.extents.handle = attach->handle;
+		msg.extents.first = first;
+		err = rblk_clt_ask(&dev->session->paths[0], &msg, &reply, chunk, false, what);
+		if (err)
+			goto out;
+		if (reply.extents_reply.handle != attach->handle ||
+		    reply.extents_reply.first != first ||
+		    reply.extents_reply.count > dev->ext.nr - first) {
+			*what = "the server's keys are not those that were asked for";
+			err = -EPROTO;
+			goto out;
+		}
+		memcpy(attach->rkeys + first, chunk,
+		       reply.extents_reply.count * sizeof(*chunk));
+		first += reply.extents_reply.count;
+	} while (first < dev->ext.nr);
+out:
+	kvfree(chunk);
+	return err;
+}
+
+static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *session,
+						     const struct rblk_clt_map_args *args)
+{
+	struct rblk_clt_device *dev;
+	int index;
+
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return NULL;
+	dev->nr_queues = session->tag_set.nr_hw_queues;
+	dev->stats = kcalloc(dev->nr_queues, sizeof(*dev->stats), GFP_KERNEL);
+	index = ida_alloc(&rblk_clt_indexes, GFP_KERNEL);
+	if (!dev->stats || index < 0) {
+		if (index >= 0)
+			ida_free(&rblk_clt_indexes, index);
+		kfree(dev->stats);
+		kfree(dev);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&dev->entry);
+	dev->index = index;
+	dev->session = session;
+	dev->read_only = args->read_only;
+	strscpy(dev->export, args->export, sizeof(dev->export));
+	kref_get(&session->ref);
+	atomic_inc(&rblk_clt_disks);
+	return dev;
+}
+
+static int rblk_clt_disk_add(struct rblk_clt_device *dev)
+{
+	const struct rblk_queue_plan *plan = &dev->session->paths[0].plan;
+	struct queue_limits lim = {
+		.logical_block_size	= dev->block_size,
+		/* A write is torn at a packet's end, so promise a block at most. */
+		.physical_block_size	= dev->block_size,
+		.max_hw_sectors		= plan->max_io >> SECTOR_SHIFT,
+		.max_segments		= plan->max_segments,
+		.virt_boundary_mask	= (1U << RBLK_MR_PAGE_SHIFT) - 1,
+		/* A request lies within one extent, and so needs one key. */
+		.chunk_sectors		= 1U << (dev->ext.shift - SECTOR_SHIFT),
+		.dma_alignment		= 3,
+	};
+	struct gendisk *disk;
+	int err;
+
+	disk = blk_mq_alloc_disk(&dev->session->tag_set, &lim, dev);
+	if (IS_ERR(disk))
+		return PTR_ERR(disk);
+	disk->fops = &rblk_clt_fops;
+	disk->private_data = dev;
+	disk->minors = RBLK_CLT_MINORS;
+	snprintf(disk->disk_name, sizeof(disk->disk_name), "rblk%u", dev->index);
+	set_capacity(disk, dev->ext.size >> SECTOR_SHIFT);
+	set_disk_ro(disk, dev->read_only);
+	err = rblk_clt_sysfs_create(dev);
+	if (err)
+		goto err_disk;
+
+	mutex_lock(&rblk_clt_lock);
+	dev->disk = disk;
+	list_add_tail(&dev->entry, &rblk_clt_devices);
+	mutex_unlock(&rblk_clt_lock);
+	err = device_add_disk(NULL, disk, dev->groups);
+	if (err)
+		goto err_list;
+	set_bit(RBLK_DEV_READY, &dev->flags);
+	return 0;
+
+err_list:
+	mutex_lock(&rblk_clt_lock);
+	list_del_init(&dev->entry);
+	dev->disk = NULL;
+	mutex_unlock(&rblk_clt_lock);
+err_disk:
+	/* Never added, so free_disk is not called: the device stays ours. */
+	put_disk(disk);
+	return err;
+}
+
+static bool rblk_clt_mapped_already(const struct rblk_clt_session *session, const char *export)
+{
+	const struct rblk_clt_device *dev;
+	bool found = false;
+
+	mutex_lock(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		found |= dev->session == session && !strcmp(dev->export, export);
+	mutex_unlock(&rblk_clt_lock);
+	return found;
+}
+
+static int rblk_clt_device_create(struct rblk_clt_session *session,
+				  const struct rblk_clt_map_args *args, u32 *index,
+				  struct netlink_ext_ack *extack)
+{
+	const char *what = "out of memory";
+	struct rblk_clt_device *dev;
+	int err;
+
+	if (rblk_clt_mapped_already(session, args->export)) {
+		NL_SET_ERR_MSG(extack, "this client has mapped the export already");
+		return -EEXIST;
+	}
+	dev = rblk_clt_device_alloc(session, args);
+	if (!dev)
+		return -ENOMEM;
+	err = rblk_clt_device_open(dev, &what);
+	if (err)
+		goto err_free;
+	err = rblk_clt_device_keys(dev, &what);
+	if (err)
+		goto err_close;
+	*index = dev->index;
+	err = rblk_clt_disk_add(dev);
+	if (err) {
+		what = "the disk could not be added";
+		goto err_close;
+	}
+	mutex_lock(&rblk_clt_lock);
+	session->users++;
+	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_ADD_NTF);
+	mutex_unlock(&rblk_clt_lock);
+	return 0;
+
+err_close:
+	rblk_clt_device_close(dev);
+err_free:
+	NL_SET_ERR_MSG_FMT(extack, "%s", what);
+	rblk_clt_device_free(dev);
+	return err;
+}
+
+/**
+ * rblk_clt_map - make an export of a server a disk
+ * @args: what, where, how
+ * @index: N of /dev/rblkN
+ * @extack: takes the reason of a failure
+ *
+ * Context: Process context. Sleeps, interruptible while it connects.
+ * Return: 0, or a negative errno and nothing is left of it.
+ */
+int rblk_clt_map(const struct rblk_clt_map_args *args, u32 *index,
+		 struct netlink_ext_ack *extack)
+{
+	struct rblk_clt_session *session;
+	int err;
+
+	session = rblk_clt_session_get(args, extack);
+	if (IS_ERR(session))
+		return PTR_ERR(session);
+	err = mutex_lock_interruptible(&session->setup);
+	if (!err) {
+		err = rblk_clt_session_setup(session, args, extack);
+		if (!err)
+			err = rblk_clt_device_create(session, args, index, extack);
+		mutex_unlock(&session->setup);
+	}
+	rblk_clt_session_unuse(session);
+	return err;
+}
+
+/**
+ * rblk_clt_device_find - find a device by its number
+ * @index: N of /dev/rblkN
+ *
+ * Context: Process context. The caller holds rblk_clt_lock.
+ * Return: the device or NULL.
+ */
+struct rblk_clt_device *rblk_clt_device_find(u32 index)
+{
+	struct rblk_clt_device *dev;
+
+	lockdep_assert_held(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		if (dev->index == index)
+			return dev;
+	return NULL;
+}
+
+/**
+ * rblk_clt_device_reason - why a device does not serve I/O
+ * @dev: the device
+ * @err: 0 if it does; otherwise a negative errno
+ * @what: that in words
+ *
+ * Context: Process context. Does not sleep.
+ */
+void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **what)
+{
+	struct rblk_clt_path *path = &dev->session->paths[0];
+
+	spin_lock_irq(&dev->session->lock);
+	*err = path->state == RBLK_PATH_LIVE ? 0 : path->error ?: -ENOTCONN;
+	*what = path->error_what;
+	spin_unlock_irq(&dev->session->lock);
+}
+
+/* From here on it goes, whatever else happens. */
+static int rblk_clt_device_claim(struct rblk_clt_device *dev, bool force,
+				 struct netlink_ext_ack *extack)
+{
+	struct gendisk *disk = dev->disk;
+	int err = 0;
+
+	/* open takes this lock too: nobody opens between the look and the flag. */
+	mutex_lock(&disk->open_mutex);
+	if (!test_bit(RBLK_DEV_READY, &dev->flags)) {
+		NL_SET_ERR_MSG(extack, "the device is being mapped still");
+		err = -EBUSY;
+	} else if (test_bit(RBLK_DEV_REMOVING, &dev->flags)) {
+		NL_SET_ERR_MSG(extack, "the device is being unmapped already");
+		err = -EBUSY;
+	} else if (!force && disk_openers(disk)) {
+		NL_SET_ERR_MSG_FMT(extack, "the device is open (%u times)", disk_openers(disk));
+		err = -EBUSY;
+	} else {
+		set_bit(RBLK_DEV_REMOVING, &dev->flags);
+	}
+	mutex_unlock(&disk->open_mutex);
+	return err;
+}
+
+static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
+{
+	struct rblk_clt_session *session = dev->session;
+	struct gendisk *disk = dev->disk;
+
+	/* With force, what waits for the disk fails, and del_gendisk() writes nothing. */
+	if (force)
+		blk_mark_disk_dead(disk);
+	del_gendisk(disk);
+	rblk_clt_device_close(dev);
+
+	mutex_lock(&rblk_clt_lock);
+	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_REMOVE_NTF);
+	list_del_init(&dev->entry);
+	mutex_unlock(&rblk_clt_lock);
+
+	kref_get(&session->ref);
+	put_disk(disk);
+	rblk_clt_session_unuse(session);
+}
+
+/**
+ * rblk_clt_unmap - remove a disk
+ * @index: N of /dev/rblkN
+ * @force: although it is open
+ * @extack: takes the reason of a refusal
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ * Return: 0, -ENODEV, or -EBUSY.
+ */
+int rblk_clt_unmap(u32 index, bool force, struct netlink_ext_ack *extack)
+{
+	struct rblk_clt_device *dev;
+	struct gendisk *disk;
+	int err;
+
+	mutex_lock(&rblk_clt_lock);
+	dev = rblk_clt_device_find(index);
+	/* Its disk keeps the device while the lock is not held. */
+	if (dev)
+		get_device(disk_to_dev(dev->disk));
+	mutex_unlock(&rblk_clt_lock);
+	if (!dev) {
+		NL_SET_ERR_MSG(extack, "there is no such device");
+		return -ENODEV;
+	}
+	disk = dev->disk;
+	err = rblk_clt_device_claim(dev, force, extack);
+	if (!err)
+		rblk_clt_device_remove(dev, force);
+	put_device(disk_to_dev(disk));
+	return err;
+}
+
+/**
+ * rblk_clt_unmap_all - remove all disks, for module unload
+ *
+ * No device is open, since that would hold the module, and no new one comes.
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ */
+void rblk_clt_unmap_all(void)
+{
+	struct rblk_clt_device *dev;
+	u32 index;
+
+	for (;;) {
+		mutex_lock(&rblk_clt_lock);
+		dev = list_first_entry_or_null(&rblk_clt_devices, struct rblk_clt_device, entry);
+		index = dev ? dev->index : 0;
+		mutex_unlock(&rblk_clt_lock);
+		if (!dev)
+			break;
+		rblk_clt_unmap(index, true, NULL);
+	}
+	wait_event(rblk_clt_disks_gone, !atomic_read(&rblk_clt_disks));
+	ida_destroy(&rblk_clt_indexes);
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests of the block layer as one-sided RDMA READs and WRITEs.
+ *
+ * Nothing here allocates, and nothing sleeps. A request whose pages fit the SGEs
+ * of a work request is one work request over the device's local key. A longer
+ * one, or a READ on iWARP, registers its pages in the MR of its tag first, in the
+ * same post, and ends only after the MR is invalid again, so that nothing can
+ * reach the pages through it any more.
+ *
+ * Any error, of a post or of a completion, breaks the path and leaves the request
+ * in flight: rblk_clt_sweep() ends it when the queue pairs are gone.
+ */
+#include <linux/blk-integrity.h>
+#include <linux/rcupdate.h>
+#include <rblk/trace.h>
+#include "client.h"
+
+/* struct rblk_clt_request @flags */
+enum {
+	RBLK_RQ_INFLIGHT,	/* whoever clears it ends the request */
+};
+
+/**
+ * struct rblk_clt_request - what rblk keeps with a request
+ * @data: cqe of the READ or WRITE
+ * @reg: cqe of the registration, which completes only with an error
+ * @inv: cqe of the invalidation
+ * @path: where it was posted; valid as long as the device is
+ * @queue: the connection there; valid while the request is in flight
+ * @mr: its MR, or NULL
+ * @flags: see above
+ * @nents: entries of @sg in use
+ * @dir: how they are mapped
+ * @status: how it ended
+ * @sge: for a request without MR
+ * @sg: its pages
+ */
+struct rblk_clt_request {
+	struct ib_cqe		data;
+	struct ib_cqe		reg;
+	struct ib_cqe		inv;
+	struct rblk_clt_path	*path;
+	struct rblk_clt_queue	*queue;
+	struct ib_mr		*mr;
+	unsigned long		flags;
+	int			nents;
+	enum dma_data_direction	dir;
+	blk_status_t		status;
+	struct ib_sge		sge[RBLK_SGE_MAX];
+	struct scatterlist	sg[];
+};
+
+/**
+ * rblk_clt_cmd_size - size of what rblk keeps with each request
+ * @plan: how the I/O connections are built
+ *
+ * Context: Any.
+ * Return: bytes.
+ */
+unsigned int rblk_clt_cmd_size(const struct rblk_queue_plan *plan)
+{
+	return struct_size_t(struct rblk_clt_request, sg, plan->max_segments);
+}
+
+static struct rblk_clt_device *rblk_clt_rq_device(struct request *rq)
+{
+	return rq->q->queuedata;
+}
+
+static void rblk_clt_unmap_request(struct rblk_clt_request *req)
+{
+	/* The number that was mapped, not what the IOMMU made of it. */
+	ib_dma_unmap_sg(req->path->dev->ib, req->sg, req->nents, req->dir);
+}
+
+static void rblk_clt_account(struct request *rq, struct rblk_clt_request *req)
+{
+	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
+	struct rblk_clt_stats *stats = &dev->stats[req->queue->index];
+
+	if (req->status != BLK_STS_OK) {
+		WRITE_ONCE(stats->errors, stats->errors + 1);
+	} else if (rq_data_dir(rq) == WRITE) {
+		WRITE_ONCE(stats->writes, stats->writes + 1);
+		WRITE_ONCE(stats->write_bytes, stats->write_bytes + blk_rq_bytes(rq));
+	} else {
+		WRITE_ONCE(stats->reads, stats->reads + 1);
+		WRITE_ONCE(stats->read_bytes, stats->read_bytes + blk_rq_bytes(rq));
+	}
+}
+
+/* The device does not touch the request's pages any more. */
+static void rblk_clt_end(struct rblk_clt_request *req, blk_status_t status)
+{
+	struct request *rq = blk_mq_rq_from_pdu(req);
+
+	/* A test may lose a completion; the timeout then breaks the path. */
+	if (status == BLK_STS_OK && unlikely(blk_should_fake_timeout(rq->q)))
+		return;
+	if (!test_and_clear_bit(RBLK_RQ_INFLIGHT, &req->flags))
+		return;
+	req->status = status;
+	rblk_clt_unmap_request(req);
+	rblk_clt_account(rq, req);
+	trace_rblk_request_end(rblk_clt_rq_device(rq)->index, req->queue->index, rq->tag,
+			       blk_status_to_errno(status));
+	blk_mq_complete_request(rq);
+}
+
+static void rblk_clt_wc_error(struct rblk_clt_request *req, struct ib_wc *wc)
+{
+	/* A flushed one only follows another error, which says more. */
+	rblk_conn_fail(&req->queue->conn, wc->status == IB_WC_WR_FLUSH_ERR ? -ECONNRESET : -EIO,
+		       ib_wc_status_msg(wc->status));
+}
+
+static void rblk_clt_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_SUCCESS)
+		rblk_clt_wc_error(container_of(wc->wr_cqe, struct rblk_clt_request, reg), wc);
+}
+
+static void rblk_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rblk_clt_request *req = container_of(wc->wr_cqe, struct rblk_clt_request, inv);
+
+	if (wc->status != IB_WC_SUCCESS)
+		rblk_clt_wc_error(req, wc);
+	else
+		rblk_clt_end(req, BLK_STS_OK);
+}
+
+static void rblk_clt_data_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rblk_clt_request *req = container_of(wc->wr_cqe, struct rblk_clt_request, data);
+	struct ib_send_wr inv = {
+		.wr_cqe		= &req->inv,
+		.opcode		= IB_WR_LOCAL_INV,
+		.send_flags	= IB_SEND_SIGNALED,
+	};
+
+	if (wc->status != IB_WC_SUCCESS) {
+		rblk_clt_wc_error(req, wc);
+		return;
+	}
+	if (!req->mr) {
+		rblk_clt_end(req, BLK_STS_OK);
+		return;
+	}
+	inv.ex.invalidate_rkey = req->mr->rkey;
+	/*
+	 * As in queue_rq: a path that is being torn down takes no more posts, and
+	 * the request stays in flight for the sweep.
+	 */
+	rcu_read_lock();
+	if (likely(READ_ONCE(req->path->state) == RBLK_PATH_LIVE) &&
+	    ib_post_send(req->queue->conn.qp, &inv, NULL))
+		rblk_conn_fail(&req->queue->conn, -EIO, "an invalidation could not be posted");
+	rcu_read_unlock();
+}
+
+static int rblk_clt_post_sge(struct rblk_clt_request *req, struct ib_rdma_wr *wr, int mapped)
+{
+	struct rblk_conn *conn = &req->queue->conn;
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(req->sg, sg, mapped, i) {
+		req->sge[i].addr = sg_dma_address(sg);
+		req->sge[i].length = sg_dma_len(sg);
+		req->sge[i].lkey = conn->qp->pd->local_dma_lkey;
+	}
+	wr->wr.sg_list = req->sge;
+	wr->wr.num_sge = mapped;
+	return ib_post_send(conn->qp, &wr->wr, NULL);
+}
+
+static int rblk_clt_post_mr(struct rblk_clt_request *req, struct ib_rdma_wr *wr, int mapped)
+{
+	const struct rblk_clt_path *path = req->path;
+	struct ib_mr *mr = req->mr;
+	struct ib_reg_wr reg = {
+		.wr = {
+			.next	= &wr->wr,
+			.wr_cqe	= &req->reg,
+			.opcode	= IB_WR_REG_MR,
+		},
+		.mr	= mr,
+	};
+
+	if (ib_map_mr_sg(mr, req->sg, mapped, NULL, 1U << RBLK_MR_PAGE_SHIFT) != mapped)
+		return -EINVAL;
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	reg.key = mr->rkey;
+	if (req->dir == DMA_FROM_DEVICE) {
+		reg.access = IB_ACCESS_LOCAL_WRITE;
+		/* There a READ is answered by writes of the peer to this key. */
+		if (path->dev->caps.iwarp)
+			reg.access |= IB_ACCESS_REMOTE_WRITE;
+	}
+	req->sge[0].addr = mr->iova;
+	req->sge[0].length = mr->length;
+	req->sge[0].lkey = mr->lkey;
+	wr->wr.sg_list = req->sge;
+	wr->wr.num_sge = 1;
+	return ib_post_send(req->queue->conn.qp, &reg.wr, NULL);
+}
+
+static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *rq, u32 rkey)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+	struct rblk_clt_path *path = queue->path;
+	bool write = rq_data_dir(rq) == WRITE;
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe		= &req->data,
+			.opcode		= write ? IB_WR_RDMA_WRITE : IB_WR_RDMA_READ,
+			.send_flags	= IB_SEND_SIGNALED,
+		},
+		.remote_addr	= (u64)blk_rq_pos(rq) << SECTOR_SHIFT,
+		.rkey		= rkey,
+	};
+	int mapped, err;
+
+	req->path = path;
+	req->queue = queue;
+	req->dir = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	req->nents = blk_rq_map_sg(rq->q, rq, req->sg);
+	mapped = ib_dma_map_sg(path->dev->ib, req->sg, req->nents, req->dir);
+	if (!mapped)
+		return BLK_STS_RESOURCE;
+	if (mapped <= (write ? path->plan.write_sge : path->plan.read_sge)) {
+		req->mr = NULL;
+	} else if (queue->mrs) {
+		req->mr = queue->mrs[rq->tag];
+	} else {
+		ib_dma_unmap_sg(path->dev->ib, req->sg, req->nents, req->dir);
+		return BLK_STS_IOERR;
+	}
+
+	trace_rblk_request_start(rblk_clt_rq_device(rq)->index, queue->index, rq->tag,
+				 wr.remote_addr, blk_rq_bytes(rq), write, req->mr);
+	set_bit(RBLK_RQ_INFLIGHT, &req->flags);
+	blk_mq_start_request(rq);
+	if (req->mr)
+		err = rblk_clt_post_mr(req, &wr, mapped);
+	else
+		err = rblk_clt_post_sge(req, &wr, mapped);
+	/*
+	 * The queues are sized so that this cannot fail. If it does, part of it
+	 * may have been posted: only the end of the queue pair settles it.
+	 */
+	if (unlikely(err))
+		rblk_conn_fail(&queue->conn, err, "a request could not be posted");
+	return BLK_STS_OK;
+}
+
+static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
+				      const struct blk_mq_queue_data *bd)
+{
+	struct request *rq = bd->rq;
+	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
+	struct rblk_clt_path *path = &dev->session->paths[0];
+	blk_status_t status;
+	u32 extent;
+
+	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)
+		return BLK_STS_NOTSUPP;
+	if (rblk_extent_find(&dev->ext, (u64)blk_rq_pos(rq) << SECTOR_SHIFT, blk_rq_bytes(rq),
+			     &extent))
+		return BLK_STS_IOERR;
+
+	/* Pairs with synchronize_rcu() in rblk_clt_path_teardown(). */
+	rcu_read_lock();
+	if (likely(READ_ONCE(path->state) == RBLK_PATH_LIVE))
+		status = rblk_clt_post(&path->queues[hctx->queue_num], rq,
+				       dev->attach[path->index].rkeys[extent]);
+	else
+		status = BLK_STS_TRANSPORT;
+	rcu_read_unlock();
+	return status;
+}
+
+static void rblk_clt_complete_rq(struct request *rq)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+
+	blk_mq_end_request(rq, req->status);
+}
+
+/*
+ * A request that takes too long is on a path that is broken, whatever the
+ * transport says. It cannot be ended here, where the device may still write to
+ * its pages: break the path, and the sweep ends it.
+ */
+static enum blk_eh_timer_return rblk_clt_timeout(struct request *rq)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (test_bit(RBLK_RQ_INFLIGHT, &req->flags))
+		rblk_clt_path_error(req->path, -ETIMEDOUT, "a request timed out");
+	return BLK_EH_RESET_TIMER;
+}
+
+static int rblk_clt_init_request(struct blk_mq_tag_set *set, struct request *rq,
+				 unsigned int hctx_idx, unsigned int numa_node)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+	struct rblk_clt_session *session = set->driver_data;
+
+	req->data.done = rblk_clt_data_done;
+	req->reg.done = rblk_clt_reg_done;
+	req->inv.done = rblk_clt_inv_done;
+	/* Once is enough: blk_rq_map_sg() moves the end mark as it goes. */
+	sg_init_table(req->sg, session->paths[0].plan.max_segments);
+	return 0;
+}
+
+static bool rblk_clt_sweep_one(struct request *rq, void *data)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+
+	if (test_bit(RBLK_RQ_INFLIGHT, &req->flags) && req->path == data)
+		rblk_clt_end(req, BLK_STS_TRANSPORT);
+	return true;
+}
+
+/**
+ * rblk_clt_sweep - end all requests in flight on a path
+ * @path: the path, whose queue pairs are destroyed and whose device is still there
+ *
+ * Context: Process context. Sleeps.
+ */
+void rblk_clt_sweep(struct rblk_clt_path *path)
+{
+	blk_mq_tagset_busy_iter(&path->session->tag_set, rblk_clt_sweep_one, path);
+}
+
+const struct blk_mq_ops rblk_clt_mq_ops = {
+	.queue_rq	= rblk_clt_queue_rq,
+	.complete	= rblk_clt_complete_rq,
+	.timeout	= rblk_clt_timeout,
+	.init_request	= rblk_clt_init_request,
+};

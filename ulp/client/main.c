@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The module rblk-client. */
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include "client.h"
+
+/*
+ * Tear-down after errors. Not WQ_MEM_RECLAIM: destroying a CM id flushes queues
+ * of the RDMA core that are not either. Unbound, since one tear-down may take
+ * seconds and must not hold up another.
+ */
+struct workqueue_struct *rblk_clt_wq;
+
+static int __init rblk_clt_init(void)
+{
+	int err;
+
+	rblk_clt_wq = alloc_workqueue("rblk-client", WQ_UNBOUND, 0);
+	if (!rblk_clt_wq)
+		return -ENOMEM;
+	err = rblk_clt_netlink_init();
+	if (err)
+		goto err_wq;
+	return 0;
+
+err_wq:
+	destroy_workqueue(rblk_clt_wq);
+	return err;
+}
+
+static void __exit rblk_clt_exit(void)
+{
+	/* First nobody maps any more, then what is mapped goes. */
+	rblk_clt_netlink_exit();
+	rblk_clt_unmap_all();
+	destroy_workqueue(rblk_clt_wq);
+}
+
+module_init(rblk_clt_init);
+module_exit(rblk_clt_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("rblk client: block devices over one-sided RDMA");

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The bodies of the netlink operations. The tables around them are generated from
+ * Documentation/netlink/specs/rblk-client.yaml. Get, dump and notification of an
+ * object share one filler.
+ */
+#include <linux/blkdev.h>
+#include <net/genetlink.h>
+#include <rblk/name.h>
+#include <uapi/linux/rblk_client.h>
+#include "client.h"
+#include "netlink_gen.h"
+
+static int rblk_clt_put_addr(struct sk_buff *skb, int attr, const struct sockaddr_storage *addr)
+{
+	u8 data[RBLK_ADDR_LEN];
+
+	rblk_addr_encode(addr, data);
+	return nla_put(skb, attr, sizeof(data), data);
+}
+
+static int rblk_clt_fill_queue(struct sk_buff *skb, const struct rblk_clt_device *dev, u32 i)
+{
+	const struct rblk_clt_stats *stats = &dev->stats[i];
+	struct nlattr *nest = nla_nest_start(skb, RBLK_CLIENT_A_DEVICE_QUEUE);
+
+	if (!nest)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, RBLK_CLIENT_A_QUEUE_INDEX, i) ||
+	    nla_put_uint(skb, RBLK_CLIENT_A_QUEUE_READS, READ_ONCE(stats->reads)) ||
+	    nla_put_uint(skb, RBLK_CLIENT_A_QUEUE_WRITES, READ_ONCE(stats->writes)) ||
+	    nla_put_uint(skb, RBLK_CLIENT_A_QUEUE_READ_BYTES, READ_ONCE(stats->read_bytes)) ||
+	    nla_put_uint(skb, RBLK_CLIENT_A_QUEUE_WRITE_BYTES, READ_ONCE(stats->write_bytes)) ||
+	    nla_put_uint(skb, RBLK_CLIENT_A_QUEUE_ERRORS, READ_ONCE(stats->errors))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static u32 rblk_clt_device_state(struct rblk_clt_device *dev, const char **what)
+{
+	int err;
+
+	rblk_clt_device_reason(dev, &err, what);
+	if (test_bit(RBLK_DEV_REMOVING, &dev->flags))
+		return RBLK_CLIENT_DEVICE_STATE_REMOVING;
+	return err ? RBLK_CLIENT_DEVICE_STATE_FAILED : RBLK_CLIENT_DEVICE_STATE_LIVE;
+}
+
+static int rblk_clt_fill_device_facts(struct sk_buff *skb, struct rblk_clt_device *dev)
+{
+	const struct rblk_clt_session *session = dev->session;
+	const char *what = NULL;
+	u32 state = rblk_clt_device_state(dev, &what);
+
+	if (nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_INDEX, dev->index) ||
+	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_NAME, dev->disk->disk_name) ||
+	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_EXPORT, dev->export) ||
+	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_DEVICE_SERVER, &session->server) ||
+	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_CLIENT_NAME, session->client) ||
+	    (dev->read_only && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_READ_ONLY)) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_QUEUES, dev->nr_queues) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_DEPTH, session->tag_set.queue_depth) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_STATE, state) ||
+	    (state == RBLK_CLIENT_DEVICE_STATE_FAILED && what &&
+	     nla_put_string(skb, RBLK_CLIENT_A_DEVICE_REASON, what)) ||
+	    nla_put_uint(skb, RBLK_CLIENT_A_DEVICE_SIZE, dev->ext.size) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_BLOCK_SIZE, dev->block_size) ||
+	    nla_put_uint(skb, RBLK_CLIENT_A_DEVICE_EXTENT_SIZE, 1ULL << dev->ext.shift) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_EXTENTS, dev->ext.nr) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_MAX_IO, session->paths[0].plan.max_io) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_BACKING, RBLK_CLIENT_BACKING_MEMORY) ||
+	    (dev->shared && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_SHARED)) ||
+	    nla_put(skb, RBLK_CLIENT_A_DEVICE_INCARNATION, sizeof(uuid_t), &dev->incarnation) ||
+	    nla_put(skb, RBLK_CLIENT_A_DEVICE_SESSION_ID, sizeof(uuid_t), &session->id) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_OPENERS, disk_openers(dev->disk)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* The caller holds rblk_clt_lock. */
+static int rblk_clt_fill_device(struct sk_buff *skb, struct rblk_clt_device *dev, u32 portid,
+				u32 seq, int flags, u8 cmd)
+{
+	void *hdr = genlmsg_put(skb, portid, seq, &rblk_client_nl_family, flags, cmd);
+	int err;
+	u32 i;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	err = rblk_clt_fill_device_facts(skb, dev);
+	for (i = 0; !err && i < dev->nr_queues; i++)
+		err = rblk_clt_fill_queue(skb, dev, i);
+	if (err) {
+		genlmsg_cancel(skb, hdr);
+		return err;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+static int rblk_clt_fill_path(struct sk_buff *skb, struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	struct nlattr *nest = nla_nest_start(skb, RBLK_CLIENT_A_SESSION_PATH);
+	enum rblk_path_state state;
+	const char *what;
+
+	if (!nest)
+		return -EMSGSIZE;
+	spin_lock_irq(&session->lock);
+	state = path->state;
+	what = path->error_what;
+	spin_unlock_irq(&session->lock);
+	if (nla_put_u32(skb, RBLK_CLIENT_A_PATH_INDEX, path->index) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_STATE, state) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_GENERATION, path->generation) ||
+	    (path->source.ss_family &&
+	     rblk_clt_put_addr(skb, RBLK_CLIENT_A_PATH_SOURCE, &path->source)) ||
+	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_PATH_SERVER, &session->server) ||
+	    (path->rdma_device[0] &&
+	     nla_put_string(skb, RBLK_CLIENT_A_PATH_RDMA_DEVICE, path->rdma_device)) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RDMA_PORT, path->rdma_port) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_QUEUES, READ_ONCE(path->nr_queues)) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_DEPTH, path->plan.depth) ||
+	    (what && nla_put_string(skb, RBLK_CLIENT_A_PATH_LAST_ERROR, what))) {
+		nla_nest_cancel(skb, nest);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* The caller holds rblk_clt_lock. */
+static int rblk_clt_fill_session(struct sk_buff *skb, struct rblk_clt_session *session,
+				 u32 portid, u32 seq, int flags, u8 cmd)
+{
+	void *hdr = genlmsg_put(skb, portid, seq, &rblk_client_nl_family, flags, cmd);
+	const struct rblk_clt_device *dev;
+	u32 i, devices = 0;
+	int err = 0;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		devices += dev->session == session;
+	if (nla_put(skb, RBLK_CLIENT_A_SESSION_ID, sizeof(uuid_t), &session->id) ||
+	    nla_put_string(skb, RBLK_CLIENT_A_SESSION_CLIENT_NAME, session->client) ||
+	    (!uuid_is_null(&session->server_id) &&
+	     nla_put(skb, RBLK_CLIENT_A_SESSION_SERVER_ID, sizeof(uuid_t),
+		     &session->server_id)) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_SESSION_DEVICES, devices))
+		err = -EMSGSIZE;
+	for (i = 0; !err && i < RBLK_CLT_PATHS; i++)
+		err = rblk_clt_fill_path(skb, &session->paths[i]);
+	if (err) {
+		genlmsg_cancel(skb, hdr);
+		return err;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/* An event is a courtesy: it must never make recovery wait for memory. */
+static void rblk_clt_multicast(struct sk_buff *skb, int err)
+{
+	if (err)
+		nlmsg_free(skb);
+	else
+		genlmsg_multicast_allns(&rblk_client_nl_family, skb, 0,
+					RBLK_CLIENT_NLGRP_EVENTS);
+}
+
+/**
+ * rblk_clt_notify_device - tell who listens that a device came, changed or went
+ * @dev: the device
+ * @cmd: RBLK_CLIENT_CMD_DEVICE_*_NTF
+ *
+ * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
+ */
+void rblk_clt_notify_device(struct rblk_clt_device *dev, u8 cmd)
+{
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&rblk_clt_lock);
+	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE + dev->nr_queues * 128, GFP_NOWAIT | __GFP_NOWARN);
+	if (skb)
+		rblk_clt_multicast(skb, rblk_clt_fill_device(skb, dev, 0, 0, 0, cmd));
+}
+
+/**
+ * rblk_clt_notify_session - tell who listens that a session came, changed or went
+ * @session: the session
+ * @cmd: RBLK_CLIENT_CMD_SESSION_*_NTF
+ *
+ * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
+ */
+void rblk_clt_notify_session(struct rblk_clt_session *session, u8 cmd)
+{
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&rblk_clt_lock);
+	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_NOWAIT | __GFP_NOWARN);
+	if (skb)
+		rblk_clt_multicast(skb, rblk_clt_fill_session(skb, session, 0, 0, 0, cmd));
+}
+
+static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *args)
+{
+	struct nlattr **attrs = info->attrs;
+	struct nlattr *attr;
+	const char *why;
+	u32 ms = 0;
+
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_SERVER) ||
+	    GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_EXPORT) ||
+	    GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_CLIENT_NAME)) {
+		GENL_SET_ERR_MSG(info, "server, export and client name are needed");
+		return -EINVAL;
+	}
+	if (!net_eq(genl_info_net(info), &init_net)) {
+		GENL_SET_ERR_MSG(info, "rblk works in the initial network namespace only");
+		return -EOPNOTSUPP;
+	}
+	attr = attrs[RBLK_CLIENT_A_DEVICE_SERVER];
+	if (rblk_addr_decode(nla_data(attr), nla_len(attr), RBLK_ADDR_CONNECT, &args->server,
+			     &why)) {
+		NL_SET_BAD_ATTR(info->extack, attr);
+		NL_SET_ERR_MSG_FMT(info->extack, "%s", why);
+		return -EINVAL;
+	}
+	attr = attrs[RBLK_CLIENT_A_DEVICE_EXPORT];
+	nla_strscpy(args->export, attr, sizeof(args->export));
+	if (!rblk_name_ok(args->export, sizeof(args->export))) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "not a name that an export can have");
+		return -EINVAL;
+	}
+	attr = attrs[RBLK_CLIENT_A_DEVICE_CLIENT_NAME];
+	nla_strscpy(args->client, attr, sizeof(args->client));
+	if (!rblk_name_ok(args->client, sizeof(args->client))) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "not a name that a client can have");
+		return -EINVAL;
+	}
+	args->read_only = nla_get_flag(attrs[RBLK_CLIENT_A_DEVICE_READ_ONLY]);
+	if (attrs[RBLK_CLIENT_A_DEVICE_QUEUES])
+		args->queues = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_QUEUES]);
+	if (attrs[RBLK_CLIENT_A_DEVICE_DEPTH])
+		args->depth = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_DEPTH]);
+	if (attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS])
+		ms = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS]);
+	args->deadline = jiffies + (ms ? msecs_to_jiffies(ms) : RBLK_CLT_MAP_TIMEOUT);
+	return 0;
+}
+
+int rblk_client_nl_map_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rblk_clt_map_args args = {};
+	struct sk_buff *reply;
+	char name[DISK_NAME_LEN];
+	u32 index;
+	void *hdr;
+	int err;
+
+	err = rblk_clt_parse_map(info, &args);
+	if (err)
+		return err;
+	/* Before the work: afterwards there is nothing left that can fail. */
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	err = rblk_clt_map(&args, &index, info->extack);
+	if (err)
+		goto err_free;
+	snprintf(name, sizeof(name), "rblk%u", index);
+	hdr = genlmsg_iput(reply, info);
+	if (!hdr || nla_put_u32(reply, RBLK_CLIENT_A_DEVICE_INDEX, index) ||
+	    nla_put_string(reply, RBLK_CLIENT_A_DEVICE_NAME, name)) {
+		err = -EMSGSIZE;
+		goto err_free;
+	}
+	genlmsg_end(reply, hdr);
+	return genlmsg_reply(reply, info);
+
+err_free:
+	nlmsg_free(reply);
+	return err;
+}
+
+int rblk_client_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_INDEX)) {
+		GENL_SET_ERR_MSG(info, "the device's index is needed");
+		return -EINVAL;
+	}
+	return rblk_clt_unmap(nla_get_u32(info->attrs[RBLK_CLIENT_A_DEVICE_INDEX]),
+			      nla_get_flag(info->attrs[RBLK_CLIENT_A_DEVICE_FORCE]),
+			      info->extack);
+}
+
+int rblk_client_nl_device_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rblk_clt_device *dev;
+	struct sk_buff *reply;
+	int err = -ENODEV;
+
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_INDEX)) {
+		GENL_SET_ERR_MSG(info, "the device's index is needed");
+		return -EINVAL;
+	}
+	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE + RBLK_QUEUES_MAX * 128, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	mutex_lock(&rblk_clt_lock);
+	dev = rblk_clt_device_find(nla_get_u32(info->attrs[RBLK_CLIENT_A_DEVICE_INDEX]));
+	if (dev)
+		err = rblk_clt_fill_device(reply, dev, info->snd_portid, info->snd_seq, 0,
+					   RBLK_CLIENT_CMD_DEVICE_GET);
+	else
+		GENL_SET_ERR_MSG(info, "there is no such device");
+	mutex_unlock(&rblk_clt_lock);
+	if (err) {
+		nlmsg_free(reply);
+		return err;
+	}
+	return genlmsg_reply(reply, info);
+}
+
+/* A dump goes on after the last index it gave, whatever came and went meanwhile. */
+int rblk_client_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct rblk_clt_device *dev;
+	int err = 0;
+	u32 index;
+
+	mutex_lock(&rblk_clt_lock);
+	for (index = cb->args[0]; !err; index = dev->index + 1) {
+		struct rblk_clt_device *pos;
+
+		dev = NULL;
+		list_for_each_entry(pos, &rblk_clt_devices, entry)
+			if (pos->index >= index && (!dev || pos->index < dev->index))
+				dev = pos;
+		if (!dev)
+			break;
+		err = rblk_clt_fill_device(skb, dev, NETLINK_CB(cb->skb).portid,
+					   cb->nlh->nlmsg_seq, NLM_F_MULTI,
+					   RBLK_CLIENT_CMD_DEVICE_GET);
+		if (!err)
+			cb->args[0] = dev->index + 1;
+	}
+	mutex_unlock(&rblk_clt_lock);
+	return skb->len ?: err;
+}
+
+int rblk_client_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct rblk_clt_session *session;
+	long skip = cb->args[0];
+	int err = 0;
+
+	mutex_lock(&rblk_clt_lock);
+	list_for_each_entry(session, &rblk_clt_sessions, entry) {
+		if (skip-- > 0)
+			continue;
+		err = rblk_clt_fill_session(skb, session, NETLINK_CB(cb->skb).portid,
+					    cb->nlh->nlmsg_seq, NLM_F_MULTI,
+					    RBLK_CLIENT_CMD_SESSION_GET);
+		if (err)
+			break;
+		cb->args[0]++;
+	}
+	mutex_unlock(&rblk_clt_lock);
+	return skb->len ?: err;
+}
+
+/**
+ * rblk_clt_netlink_init - offer the netlink family
+ *
+ * Context: Module load.
+ * Return: 0, or a negative errno.
+ */
+int rblk_clt_netlink_init(void)
+{
+	return genl_register_family(&rblk_client_nl_family);
+}
+
+/**
+ * rblk_clt_netlink_exit - withdraw the netlink family
+ *
+ * Context: Module unload. No operation runs once it returns.
+ */
+void rblk_clt_netlink_exit(void)
+{
+	genl_unregister_family(&rblk_client_nl_family);
+}

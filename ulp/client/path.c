@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a path: its state, what happens on an error, and how it ends.
+ */
+#include <linux/slab.h>
+#include <rblk/trace.h>
+#include <uapi/linux/rblk_client.h>
+#include "client.h"
+
+static_assert((int)RBLK_PATH_NEW == (int)RBLK_CLIENT_PATH_STATE_NEW);
+static_assert((int)RBLK_PATH_REMOVED == (int)RBLK_CLIENT_PATH_STATE_REMOVED);
+
+/**
+ * rblk_clt_path_state - change the state of a path
+ * @path: the path
+ * @to: the new state
+ *
+ * Context: Any; the caller holds the session's lock.
+ * Return: whether the table allows it, and so it was changed. Who gets true has
+ * the work that follows from the change, and nobody else.
+ */
+bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to)
+{
+	lockdep_assert_held(&path->session->lock);
+	if (!rblk_path_state_allowed(path->state, to))
+		return false;
+	trace_rblk_path_state(path->index, path->generation, path->state, to);
+	WRITE_ONCE(path->state, to);
+	return true;
+}
+
+/* Let the thread that connects, if there is one, not wait any longer. */
+static void rblk_clt_path_abort(struct rblk_clt_path *path, int err, const char *what)
+{
+	u32 i;
+
+	rblk_conn_abort(&path->control.conn, err, what);
+	for (i = 0; i < path->nr_queues; i++)
+		rblk_conn_abort(&path->queues[i].conn, err, what);
+}
+
+/**
+ * rblk_clt_path_error - the path is broken
+ * @path: the path
+ * @err: negative errno
+ * @what: what happened, a constant string
+ *
+ * The one place through which all errors of a path go. However many come at once,
+ * one of them changes the state, and so there is one tear-down.
+ *
+ * Context: Any. Does not sleep.
+ */
+void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what)
+{
+	struct rblk_clt_session *session = path->session;
+	enum rblk_path_state old;
+	unsigned long flags;
+	bool changed;
+
+	spin_lock_irqsave(&session->lock, flags);
+	old = path->state;
+	changed = rblk_clt_path_state(path, RBLK_PATH_FAILED);
+	if (changed) {
+		path->error = err;
+		path->error_what = what;
+		/* Under the lock: the array stays while the state is CONNECTING. */
+		if (old == RBLK_PATH_CONNECTING)
+			rblk_clt_path_abort(path, err, what);
+	}
+	spin_unlock_irqrestore(&session->lock, flags);
+	if (changed)
+		queue_work(rblk_clt_wq, &path->fail_work);
+}
+
+static void rblk_clt_path_dev_removed(struct rblk_dev_user *user)
+{
+	struct rblk_clt_path *path = container_of(user, struct rblk_clt_path, dev_user);
+
+	rblk_clt_path_error(path, -ENODEV, "the RDMA device went away");
+}
+
+/**
+ * rblk_clt_path_teardown - destroy the objects of a path, however many it has
+ * @path: the path, in no state in which requests are posted
+ *
+ * Order: no new posts (grace period); connections drained and destroyed, I/O
+ * first; MRs; requests that were in flight ended; PD; device. A request ends only
+ * after every queue pair of the path is gone, so that no DMA follows.
+ *
+ * Context: Process context. Sleeps, for a bounded time. The caller holds the
+ * path's lock.
+ */
+void rblk_clt_path_teardown(struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_queue *queues = path->queues;
+	u32 i, nr = path->nr_queues;
+
+	lockdep_assert_held(&path->lock);
+	synchronize_rcu();
+	for (i = 0; i < nr; i++)
+		rblk_conn_destroy(&queues[i].conn);
+	/* Whoever waits for a reply must let go of the connection first. */
+	rblk_conn_abort(&path->control.conn, -ENOTCONN, "the connection is closed");
+	mutex_lock(&path->control.ask_lock);
+	rblk_conn_destroy(&path->control.conn);
+	kfree(path->control.buf);
+	path->control.buf = NULL;
+	mutex_unlock(&path->control.ask_lock);
+	for (i = 0; i < nr; i++)
+		rblk_clt_queue_mrs_free(&queues[i]);
+	if (session->tag_set_ready)
+		rblk_clt_sweep(path);
+
+	/* An error that comes late must not look at the queues any more. */
+	spin_lock_irq(&session->lock);
+	path->queues = NULL;
+	path->nr_queues = 0;
+	spin_unlock_irq(&session->lock);
+	kfree(queues);
+	if (path->pd)
+		ib_dealloc_pd(path->pd);
+	path->pd = NULL;
+	path->dev = NULL;
+	rblk_dev_leave(&path->dev_user);
+}
+
+/*
+ * After an error. Requests fail from here on; the path stays listed with its
+ * reason until its session ends.
+ */
+static void rblk_clt_path_fail_work(struct work_struct *work)
+{
+	struct rblk_clt_path *path = container_of(work, struct rblk_clt_path, fail_work);
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_device *dev;
+
+	mutex_lock(&path->lock);
+	rblk_clt_path_teardown(path);
+	mutex_unlock(&path->lock);
+
+	mutex_lock(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry) {
+		if (dev->session == session) {
+			pr_warn_ratelimited("rblk%u: the connection to the server is lost (%s), I/O fails\n",
+					    dev->index, path->error_what);
+			rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
+		}
+	}
+	if (session->tag_set_ready)
+		rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
+	mutex_unlock(&rblk_clt_lock);
+}
+
+/**
+ * rblk_clt_path_init - make a path object that has nothing yet
+ * @path: the path
+ * @session: its session
+ * @index: its number there
+ *
+ * Context: Process context. Does not sleep.
+ */
+void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index)
+{
+	path->session = session;
+	path->index = index;
+	path->state = RBLK_PATH_NEW;
+	path->dev_user.removed = rblk_clt_path_dev_removed;
+	mutex_init(&path->lock);
+	mutex_init(&path->control.ask_lock);
+	spin_lock_init(&path->control.lock);
+	rblk_conn_init(&path->control.conn, &rblk_clt_control_ops);
+	INIT_WORK(&path->fail_work, rblk_clt_path_fail_work);
+}
+
+/**
+ * rblk_clt_path_remove - end a path for good
+ * @path: the path
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ */
+void rblk_clt_path_remove(struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+
+	spin_lock_irq(&session->lock);
+	rblk_clt_path_state(path, RBLK_PATH_REMOVED);
+	rblk_clt_path_abort(path, -ESHUTDOWN, "the session ends");
+	spin_unlock_irq(&session->lock);
+
+	/* Nothing queues the work any more: REMOVED leads nowhere. */
+	cancel_work_sync(&path->fail_work);
+	mutex_lock(&path->lock);
+	rblk_clt_path_teardown(path);
+	mutex_unlock(&path->lock);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions: one for each server, made by the first map and ended by the last
+ * unmap.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <uapi/linux/rblk_client.h>
+#include "client.h"
+
+DEFINE_MUTEX(rblk_clt_lock);
+LIST_HEAD(rblk_clt_sessions);
+
+static struct rblk_clt_session *rblk_clt_session_alloc(const struct rblk_clt_map_args *args)
+{
+	struct rblk_clt_session *session;
+	u32 i;
+
+	session = kzalloc(sizeof(*session), GFP_KERNEL);
+	if (!session)
+		return NULL;
+	kref_init(&session->ref);
+	uuid_gen(&session->id);
+	session->server = args->server;
+	strscpy(session->client, args->client, sizeof(session->client));
+	session->want_queues = args->queues;
+	session->want_depth = args->depth;
+	mutex_init(&session->setup);
+	spin_lock_init(&session->lock);
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		rblk_clt_path_init(&session->paths[i], session, i);
+	return session;
+}
+
+/* A session that can still take a device; a failed one keeps those it has. */
+static bool rblk_clt_session_usable(struct rblk_clt_session *session)
+{
+	switch (READ_ONCE(session->paths[0].state)) {
+	case RBLK_PATH_NEW:
+	case RBLK_PATH_CONNECTING:
+	case RBLK_PATH_LIVE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * rblk_clt_session_get - find the session with a server, or make one
+ * @args: what map was asked
+ * @extack: takes the reason of a refusal
+ *
+ * Context: Process context. Sleeps.
+ * Return: the session with one more user, which gives it back with
+ * rblk_clt_session_unuse(); ERR_PTR() otherwise.
+ */
+struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *args,
+					      struct netlink_ext_ack *extack)
+{
+	struct rblk_clt_session *session;
+
+	mutex_lock(&rblk_clt_lock);
+	list_for_each_entry(session, &rblk_clt_sessions, entry) {
+		if (!rblk_addr_equal(&session->server, &args->server) ||
+		    strcmp(session->client, args->client) || !rblk_clt_session_usable(session))
+			continue;
+		if ((args->queues && args->queues != session->want_queues) ||
+		    (args->depth && args->depth != session->want_depth)) {
+			NL_SET_ERR_MSG(extack,
+				       "the session with this server has other queues or depth");
+			session = ERR_PTR(-EINVAL);
+			goto out;
+		}
+		kref_get(&session->ref);
+		session->users++;
+		goto out;
+	}
+	session = rblk_clt_session_alloc(args);
+	if (session) {
+		session->users = 1;
+		list_add_tail(&session->entry, &rblk_clt_sessions);
+	} else {
+		session = ERR_PTR(-ENOMEM);
+	}
+out:
+	mutex_unlock(&rblk_clt_lock);
+	return session;
+}
+
+static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
+{
+	const struct rblk_clt_path *path = &session->paths[0];
+	struct blk_mq_tag_set *set = &session->tag_set;
+	int err;
+
+	set->ops = &rblk_clt_mq_ops;
+	set->nr_hw_queues = path->nr_queues;
+	set->queue_depth = path->plan.depth;
+	set->cmd_size = rblk_clt_cmd_size(&path->plan);
+	set->numa_node = NUMA_NO_NODE;
+	set->timeout = RBLK_CLT_IO_TIMEOUT;
+	set->flags = BLK_MQ_F_SHOULD_MERGE;
+	set->driver_data = session;
+	err = blk_mq_alloc_tag_set(set);
+	if (err)
+		return err;
+	if (set->nr_hw_queues != path->nr_queues || set->queue_depth < path->plan.depth) {
+		/* blk-mq gives less than asked when memory is short: do not guess. */
+		blk_mq_free_tag_set(set);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * rblk_clt_session_setup - connect a session unless it is connected
+ * @session: the session
+ * @args: what map was asked
+ * @extack: takes the reason of a failure
+ *
+ * Context: Process context. Sleeps, interruptible. The caller holds the session's
+ * setup lock.
+ * Return: 0 and the session takes devices, or a negative errno.
+ */
+int rblk_clt_session_setup(struct rblk_clt_session *session,
+			   const struct rblk_clt_map_args *args,
+			   struct netlink_ext_ack *extack)
+{
+	struct rblk_clt_path *path = &session->paths[0];
+	const char *what = NULL;
+	int err;
+
+	lockdep_assert_held(&session->setup);
+	if (session->tag_set_ready)
+		return 0;
+	err = rblk_clt_path_connect(path, args->deadline, &what);
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "%s", what);
+		return err;
+	}
+	/* The path's lock keeps what the plan is read from, should it fail now. */
+	mutex_lock(&path->lock);
+	err = path->nr_queues ? rblk_clt_tag_set_alloc(session) : -ENOTCONN;
+	if (!err)
+		session->tag_set_ready = true;
+	mutex_unlock(&path->lock);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "no memory for the requests of the session");
+		rblk_clt_path_error(path, err, "no memory for requests");
+		return err;
+	}
+	mutex_lock(&rblk_clt_lock);
+	rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_ADD_NTF);
+	mutex_unlock(&rblk_clt_lock);
+	return 0;
+}
+
+static void rblk_clt_session_release(struct kref *ref)
+{
+	struct rblk_clt_session *session = container_of(ref, struct rblk_clt_session, ref);
+
+	if (session->tag_set_ready)
+		blk_mq_free_tag_set(&session->tag_set);
+	kfree(session);
+}
+
+/**
+ * rblk_clt_session_put - give a reference back
+ * @session: the session
+ *
+ * Context: Process context. Sleeps.
+ */
+void rblk_clt_session_put(struct rblk_clt_session *session)
+{
+	kref_put(&session->ref, rblk_clt_session_release);
+}
+
+/**
+ * rblk_clt_session_unuse - a device or a thread does not use a session any more
+ * @session: the session, with a reference of the caller, which is given back
+ *
+ * The last one ends it: its path is removed before this returns.
+ *
+ * Context: Process context. Sleeps, for a bounded time. The caller does not hold
+ * the session's setup lock.
+ */
+void rblk_clt_session_unuse(struct rblk_clt_session *session)
+{
+	bool last;
+	u32 i;
+
+	mutex_lock(&rblk_clt_lock);
+	last = !--session->users;
+	if (last) {
+		list_del(&session->entry);
+		if (session->tag_set_ready)
+			rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_REMOVE_NTF);
+	}
+	mutex_unlock(&rblk_clt_lock);
+	if (last)
+		for (i = 0; i < RBLK_CLT_PATHS; i++)
+			rblk_clt_path_remove(&session->paths[i]);
+	rblk_clt_session_put(session);
+}

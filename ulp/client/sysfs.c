@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/block/rblkN/rblk/ and /sys/block/rblkN/rblk-queueK/: facts and counters,
+ * one value a file. Documented in Documentation/ABI/testing/sysfs-block-rblk.
+ */
+#include <linux/blkdev.h>
+#include <linux/device.h>
+#include <linux/slab.h>
+#include "client.h"
+
+static struct rblk_clt_device *rblk_clt_sysfs_dev(struct device *d)
+{
+	return dev_to_disk(d)->private_data;
+}
+
+static ssize_t state_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	struct rblk_clt_device *dev = rblk_clt_sysfs_dev(d);
+	const char *what;
+	int err;
+
+	if (test_bit(RBLK_DEV_REMOVING, &dev->flags))
+		return sysfs_emit(buf, "removing\n");
+	rblk_clt_device_reason(dev, &err, &what);
+	return sysfs_emit(buf, "%s\n", err ? "failed" : "live");
+}
+static DEVICE_ATTR_RO(state);
+
+static ssize_t reason_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	const char *what;
+	int err;
+
+	rblk_clt_device_reason(rblk_clt_sysfs_dev(d), &err, &what);
+	return sysfs_emit(buf, "%s\n", err && what ? what : "");
+}
+static DEVICE_ATTR_RO(reason);
+
+static ssize_t export_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", rblk_clt_sysfs_dev(d)->export);
+}
+static DEVICE_ATTR_RO(export);
+
+static ssize_t server_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	char addr[RBLK_ADDR_STR];
+
+	return sysfs_emit(buf, "%s\n",
+			  rblk_addr_str(&rblk_clt_sysfs_dev(d)->session->server, addr));
+}
+static DEVICE_ATTR_RO(server);
+
+static ssize_t session_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%pUb\n", &rblk_clt_sysfs_dev(d)->session->id);
+}
+static DEVICE_ATTR_RO(session);
+
+static ssize_t incarnation_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%pUb\n", &rblk_clt_sysfs_dev(d)->incarnation);
+}
+static DEVICE_ATTR_RO(incarnation);
+
+static ssize_t backing_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "memory\n");
+}
+static DEVICE_ATTR_RO(backing);
+
+static ssize_t volatile_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "1\n");
+}
+static DEVICE_ATTR_RO(volatile);
+
+static ssize_t shared_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", rblk_clt_sysfs_dev(d)->shared);
+}
+static DEVICE_ATTR_RO(shared);
+
+static ssize_t queues_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", rblk_clt_sysfs_dev(d)->nr_queues);
+}
+static DEVICE_ATTR_RO(queues);
+
+static ssize_t depth_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", rblk_clt_sysfs_dev(d)->session->tag_set.queue_depth);
+}
+static DEVICE_ATTR_RO(depth);
+
+static ssize_t extent_size_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n", 1ULL << rblk_clt_sysfs_dev(d)->ext.shift);
+}
+static DEVICE_ATTR_RO(extent_size);
+
+static ssize_t extents_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", rblk_clt_sysfs_dev(d)->ext.nr);
+}
+static DEVICE_ATTR_RO(extents);
+
+static struct attribute *rblk_clt_attrs[] = {
+	&dev_attr_state.attr,
+	&dev_attr_reason.attr,
+	&dev_attr_export.attr,
+	&dev_attr_server.attr,
+	&dev_attr_session.attr,
+	&dev_attr_incarnation.attr,
+	&dev_attr_backing.attr,
+	&dev_attr_volatile.attr,
+	&dev_attr_shared.attr,
+	&dev_attr_queues.attr,
+	&dev_attr_depth.attr,
+	&dev_attr_extent_size.attr,
+	&dev_attr_extents.attr,
+	NULL
+};
+
+static const struct attribute_group rblk_clt_group = {
+	.name	= "rblk",
+	.attrs	= rblk_clt_attrs,
+};
+
+static const struct {
+	const char	*name;
+	size_t		offset;
+} rblk_clt_counters[] = {
+	{ "reads",		offsetof(struct rblk_clt_stats, reads) },
+	{ "writes",		offsetof(struct rblk_clt_stats, writes) },
+	{ "read_bytes",		offsetof(struct rblk_clt_stats, read_bytes) },
+	{ "write_bytes",	offsetof(struct rblk_clt_stats, write_bytes) },
+	{ "errors",		offsetof(struct rblk_clt_stats, errors) },
+};
+
+/**
+ * struct rblk_clt_queue_group - the attributes of one queue
+ * @group: the group
+ * @name: of the group
+ * @attrs: for @group
+ * @counter: one for each counter; its var is the counter
+ */
+struct rblk_clt_queue_group {
+	struct attribute_group		group;
+	char				name[24];
+	struct attribute		*attrs[ARRAY_SIZE(rblk_clt_counters) + 1];
+	struct dev_ext_attribute	counter[ARRAY_SIZE(rblk_clt_counters)];
+};
+
+static ssize_t rblk_clt_counter_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	const u64 *counter = container_of(attr, struct dev_ext_attribute, attr)->var;
+
+	return sysfs_emit(buf, "%llu\n", READ_ONCE(*counter));
+}
+
+static void rblk_clt_queue_group_init(struct rblk_clt_queue_group *qg,
+				      struct rblk_clt_stats *stats, u32 index)
+{
+	int i;
+
+	snprintf(qg->name, sizeof(qg->name), "rblk-queue%u", index);
+	qg->group.name = qg->name;
+	qg->group.attrs = qg->attrs;
+	for (i = 0; i < ARRAY_SIZE(rblk_clt_counters); i++) {
+		struct dev_ext_attribute *counter = &qg->counter[i];
+
+		sysfs_attr_init(&counter->attr.attr);
+		counter->attr.attr.name = rblk_clt_counters[i].name;
+		counter->attr.attr.mode = 0444;
+		counter->attr.show = rblk_clt_counter_show;
+		counter->var = (void *)stats + rblk_clt_counters[i].offset;
+		qg->attrs[i] = &counter->attr.attr;
+	}
+}
+
+/**
+ * rblk_clt_sysfs_create - make the attribute groups of a device
+ * @dev: the device; its disk is not added yet
+ *
+ * Context: Process context. Sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int rblk_clt_sysfs_create(struct rblk_clt_device *dev)
+{
+	struct rblk_clt_queue_group *queues;
+	u32 i;
+
+	dev->groups = kcalloc(dev->nr_queues + 2, sizeof(*dev->groups), GFP_KERNEL);
+	queues = kcalloc(dev->nr_queues, sizeof(*queues), GFP_KERNEL);
+	dev->queue_groups = queues;
+	if (!dev->groups || !queues)
+		return -ENOMEM;
+	dev->groups[0] = &rblk_clt_group;
+	for (i = 0; i < dev->nr_queues; i++) {
+		rblk_clt_queue_group_init(&queues[i], &dev->stats[i], i);
+		dev->groups[i + 1] = &queues[i].group;
+	}
+	return 0;
+}
+
+/**
+ * rblk_clt_sysfs_free - free the attribute groups of a device
+ * @dev: the device; its disk is gone, or was never added
+ *
+ * Context: Process context.
+ */
+void rblk_clt_sysfs_free(struct rblk_clt_device *dev)
+{
+	kfree(dev->groups);
+	kfree(dev->queue_groups);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The module rblk-core: what the client and the server share. */
+#include <linux/module.h>
+#include <rblk/dev.h>
+
+static int __init rblk_core_init(void)
+{
+	return rblk_dev_init();
+}
+
+static void __exit rblk_core_exit(void)
+{
+	rblk_dev_exit();
+}
+
+module_init(rblk_core_init);
+module_exit(rblk_core_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("rblk: code shared by its client and its server");

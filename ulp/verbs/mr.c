@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Registration of exported memory by a fast-registration work request on the
+ * control connection of a path.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <rblk/mr.h>
+#include <rblk/trace.h>
+
+#define RBLK_REG_TIMEOUT	(10 * HZ)
+
+struct rblk_reg {
+	struct ib_cqe		cqe;
+	struct completion	done;
+	enum ib_wc_status	status;
+};
+
+static void rblk_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rblk_reg *reg = container_of(wc->wr_cqe, struct rblk_reg, cqe);
+
+	reg->status = wc->status;
+	complete(&reg->done);
+}
+
+/*
+ * Post the registration and wait for it. The work request's memory is on the
+ * stack, so the wait ends only with its completion: a connection that fails
+ * flushes it, and if the device completes nothing at all, the QP is moved to the
+ * error state to make it.
+ */
+static int rblk_mr_post(struct rblk_conn *conn, struct ib_mr *mr, int access)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct rblk_reg reg = { .cqe.done = rblk_reg_done };
+	struct ib_reg_wr wr = {
+		.wr = {
+			.wr_cqe		= &reg.cqe,
+			.opcode		= IB_WR_REG_MR,
+			.send_flags	= IB_SEND_SIGNALED,
+		},
+		.mr	= mr,
+		.key	= mr->rkey,
+		.access	= access,
+	};
+	int err;
+
+	init_completion(&reg.done);
+	err = ib_post_send(conn->qp, &wr.wr, NULL);
+	if (err)
+		return err;
+	if (!wait_for_completion_timeout(&reg.done, RBLK_REG_TIMEOUT)) {
+		rblk_conn_fail(conn, -ETIMEDOUT, "a registration did not complete");
+		ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
+		wait_for_completion(&reg.done);
+	}
+	return reg.status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+/**
+ * rblk_mr_register - let a peer reach an extent of exported memory
+ * @rmr: what is made; released with rblk_mr_release() once the QPs of the
+ *	protection domain are destroyed
+ * @conn: control connection of the path, connected, in @pd
+ * @pd: protection domain of the path
+ * @blocks: the extent's memory, in blocks of 1 << RBLK_BLOCK_SHIFT bytes
+ * @nr_blocks: how many, at least 1
+ * @plan: how this device registers exports
+ * @iova: address of the extent on the wire: its offset in the export
+ * @read_only: the peer may not write
+ *
+ * Context: Process context. Sleeps.
+ * Return: 0 and the key is @rmr->mr->rkey, or a negative errno and @rmr is empty.
+ */
+int rblk_mr_register(struct rblk_mr *rmr, struct rblk_conn *conn, struct ib_pd *pd,
+		     struct page **blocks, u32 nr_blocks, const struct rblk_export_plan *plan,
+		     u64 iova, bool read_only)
+{
+	int access = IB_ACCESS_REMOTE_READ;
+	struct ib_device *ib = pd->device;
+	struct scatterlist *sg;
+	int mapped, nents, i, err;
+
+	/* A remote write needs the local right too. */
+	if (!read_only)
+		access |= IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE;
+	rmr->dir = read_only ? DMA_TO_DEVICE : DMA_BIDIRECTIONAL;
+	err = sg_alloc_table(&rmr->sgt, nr_blocks, GFP_KERNEL);
+	if (err)
+		return err;
+	for_each_sg(rmr->sgt.sgl, sg, nr_blocks, i)
+		sg_set_page(sg, blocks[i], 1U << RBLK_BLOCK_SHIFT, 0);
+
+	/* The IOMMU may merge entries: the MR takes what came out of it. */
+	mapped = ib_dma_map_sg(ib, rmr->sgt.sgl, rmr->sgt.orig_nents, rmr->dir);
+	if (!mapped) {
+		err = -ENOMEM;
+		goto err_table;
+	}
+	rmr->mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, plan->mr_entries);
+	if (IS_ERR(rmr->mr)) {
+		err = PTR_ERR(rmr->mr);
+		goto err_unmap;
+	}
+	nents = ib_map_mr_sg(rmr->mr, rmr->sgt.sgl, mapped, NULL, 1U << plan->page_shift);
+	if (nents != mapped) {
+		err = nents < 0 ? nents : -EINVAL;
+		goto err_mr;
+	}
+	/*
+	 * The wire address is the offset in the export: no address of this
+	 * machine leaves it, and the client computes with offsets alone.
+	 */
+	rmr->mr->iova = iova;
+	ib_update_fast_reg_key(rmr->mr, get_random_u8());
+
+	err = rblk_mr_post(conn, rmr->mr, access);
+	trace_rblk_mr_register(conn, rmr->mr, access, err);
+	if (err)
+		goto err_mr;
+	return 0;
+
+err_mr:
+	ib_dereg_mr(rmr->mr);
+err_unmap:
+	ib_dma_unmap_sg(ib, rmr->sgt.sgl, rmr->sgt.orig_nents, rmr->dir);
+err_table:
+	sg_free_table(&rmr->sgt);
+	rmr->mr = NULL;
+	return err;
+}
+EXPORT_SYMBOL_GPL(rblk_mr_register);
+
+/**
+ * rblk_mr_release - take a registration back
+ * @rmr: the registration; an empty one is left alone
+ * @dev: its device
+ *
+ * Context: Process context. Sleeps. When it returns, no peer can reach the memory
+ * through @rmr.
+ */
+void rblk_mr_release(struct rblk_mr *rmr, struct rblk_dev *dev)
+{
+	if (!rmr->mr)
+		return;
+	ib_dereg_mr(rmr->mr);
+	ib_dma_unmap_sg(dev->ib, rmr->sgt.sgl, rmr->sgt.orig_nents, rmr->dir);
+	sg_free_table(&rmr->sgt);
+	rmr->mr = NULL;
+}
+EXPORT_SYMBOL_GPL(rblk_mr_release);
