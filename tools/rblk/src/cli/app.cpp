@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // From words to a command and from its end to an exit code.
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <ostream>
@@ -9,6 +10,7 @@
 
 #include "cli/command.hpp"
 #include "netlink/attributes.hpp"
+#include "output/clean.hpp"
 #include "output/views.hpp"
 
 namespace rblk {
@@ -45,6 +47,7 @@ public:
     }
 
     void parse(const std::vector<std::string>& words) {
+        check_command(words);
         std::vector<std::string> reversed(words.rbegin(), words.rend());
         root_.parse(reversed);
     }
@@ -70,6 +73,23 @@ public:
     }
 
 private:
+    // CLI11 says of an unknown command that one is required.
+    void check_command(const std::vector<std::string>& words) const {
+        const CLI::App* app = &root_;
+        for (const auto& word : words) {
+            if (word.starts_with("-")) continue;
+            const auto subcommands = app->get_subcommands([](const CLI::App*) { return true; });
+            if (subcommands.empty()) return;
+            auto found = std::find_if(subcommands.begin(), subcommands.end(),
+                                      [&](const auto* sub) { return sub->check_name(word); });
+            if (found == subcommands.end())
+                throw Error(
+                    Exit::usage, fmt::format("there is no command '{}'", clean(word)),
+                    fmt::format("see 'rblk {}--help'", app == &root_ ? "" : app->get_name() + " "));
+            app = *found;
+        }
+    }
+
     void bind(const Command& command) {
         auto space = command.path.find(' ');
         auto* parent = &root_;
@@ -158,12 +178,11 @@ int run(const std::vector<std::string>& words, Environment& environment) {
     try {
         parser.parse(words);
         exit = guarded(context, parser.chosen());
+    } catch (const Error& error) {
+        exit = error.exit();
+        context.fail(error_document(error));
     } catch (const CLI::CallForHelp&) {
-        auto help = parser.help();
-        if (wants_json(words))
-            context.print(help_document(help));
-        else
-            environment.out << help;
+        context.print(text_document("help", parser.help()));
     } catch (const CLI::ParseError& error) {
         exit = Exit::usage;
         context.fail(error_document(

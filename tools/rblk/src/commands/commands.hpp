@@ -18,6 +18,9 @@ extern const Command unmap_command;
 extern const Command device_list_command;
 extern const Command device_show_command;
 extern const Command session_list_command;
+extern const Command monitor_command;
+extern const Command check_command;
+extern const Command completion_command;
 extern const Command version_command;
 
 }  // namespace rblk

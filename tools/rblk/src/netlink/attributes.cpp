@@ -26,16 +26,21 @@ T load(ByteView value) {
 
 }  // namespace
 
-Message::Message(std::uint16_t type, std::uint16_t flags, std::uint8_t command,
-                 std::uint8_t version, const AttributeSpec& spec)
+Message::Message(std::uint16_t type, std::uint16_t flags, const AttributeSpec& spec)
     : buffer_(message_size), spec_(spec) {
     auto* nlh = mnl_nlmsg_put_header(buffer_.data());
     nlh->nlmsg_type = type;
     nlh->nlmsg_flags = flags;
+}
+
+Message::Message(std::uint16_t type, std::uint16_t flags, std::uint8_t command,
+                 std::uint8_t version, const AttributeSpec& spec)
+    : Message(type, flags, spec) {
     auto* genl =
-        static_cast<genlmsghdr*>(mnl_nlmsg_put_extra_header(nlh, sizeof(struct genlmsghdr)));
+        static_cast<genlmsghdr*>(mnl_nlmsg_put_extra_header(header(), sizeof(struct genlmsghdr)));
     genl->cmd = command;
     genl->version = version;
+    extra_header_ = GENL_HDRLEN;
 }
 
 nlmsghdr* Message::header() {
@@ -86,7 +91,7 @@ ByteView Message::bytes() const {
 }
 
 std::string Message::attribute_at(std::uint32_t offset) const {
-    std::size_t begin = NLMSG_HDRLEN + GENL_HDRLEN;
+    std::size_t begin = NLMSG_HDRLEN + extra_header_;
     while (begin + sizeof(nlattr) <= bytes().size()) {
         nlattr attr{};
         std::memcpy(&attr, buffer_.data() + begin, sizeof(attr));
@@ -185,6 +190,12 @@ std::vector<ByteView> Attributes::nests(unsigned type) const {
     std::vector<ByteView> all;
     for (const auto& item : items_)
         if (item.type == type) all.push_back(item.value);
+    return all;
+}
+
+std::vector<ByteView> Attributes::elements() const {
+    std::vector<ByteView> all;
+    for (const auto& item : items_) all.push_back(item.value);
     return all;
 }
 

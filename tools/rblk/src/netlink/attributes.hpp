@@ -33,11 +33,13 @@ struct AttributeSpec {
     }
 };
 
-// One generic netlink request being built.
+// One netlink request being built.
 class Message {
 public:
     Message(std::uint16_t type, std::uint16_t flags, std::uint8_t command, std::uint8_t version,
             const AttributeSpec& spec);
+    // One of a family that is not generic, whose attributes follow the header.
+    Message(std::uint16_t type, std::uint16_t flags, const AttributeSpec& spec);
 
     Message& u32(std::uint16_t type, std::uint32_t value);
     Message& s32(std::uint16_t type, std::int32_t value);
@@ -48,6 +50,8 @@ public:
 
     void set_sequence(std::uint32_t sequence);
     ByteView bytes() const;
+    // Bytes between the netlink header and the attributes, in the request and in its replies.
+    std::size_t extra_header() const { return extra_header_; }
     // Name of the attribute that lies at this offset, as an extack gives it; empty if none does.
     std::string attribute_at(std::uint32_t offset) const;
     // Name of an attribute by its number.
@@ -59,6 +63,7 @@ private:
 
     Bytes buffer_;
     AttributeSpec spec_;
+    std::size_t extra_header_ = 0;
 };
 
 // The attributes of one level of a received message. Keeps no copy: the bytes must outlive it.
@@ -83,6 +88,8 @@ public:
     std::vector<std::string> texts(unsigned type) const;
     // The content of each nest of this type.
     std::vector<ByteView> nests(unsigned type) const;
+    // The content of every attribute, of a list whose elements have any type.
+    std::vector<ByteView> elements() const;
 
 private:
     struct Item {

@@ -10,10 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "netlink/attributes.hpp"
+#include "netlink/exchange.hpp"
 #include "netlink/transport.hpp"
-
-struct nlmsghdr;
 
 namespace rblk {
 
@@ -36,17 +34,14 @@ inline constexpr std::uint16_t controller_id = 0x10;
 class Genl {
 public:
     explicit Genl(std::unique_ptr<NetlinkTransport> transport);
-    ~Genl();
 
     // A family by name. The kernel may load its module for it. Nothing if there is none.
     std::optional<Family> load_family(std::string_view name);
     // The same among those that are there, without loading anything.
     std::optional<Family> find_family(std::string_view name);
 
-    // Sends a request and waits for its acknowledgement; the attributes of each reply.
-    // Throws KernelError on a refusal.
-    std::vector<Bytes> request(Message message);
-    std::vector<Bytes> dump(Message message);
+    std::vector<Bytes> request(Message message) { return exchange_.request(std::move(message)); }
+    std::vector<Bytes> dump(Message message) { return exchange_.dump(std::move(message)); }
 
     void join(std::uint32_t group);
     void stop_on_signals();
@@ -56,12 +51,7 @@ public:
     static Family decode_family(ByteView attributes);
 
 private:
-    enum class Until { acknowledged, done };
-
-    std::vector<Bytes> exchange(Message& message, Until until);
-
-    std::unique_ptr<NetlinkTransport> transport_;
-    std::uint32_t sequence_ = 0;
+    Exchange exchange_;
 };
 
 }  // namespace rblk

@@ -13,7 +13,7 @@ Document& Document::operator=(Document&&) noexcept = default;
 Document::~Document() = default;
 
 std::string Document::text() const {
-    return render(*json_, layouts_);
+    return verbatim_.empty() ? render(*json_, layouts_) : verbatim_;
 }
 
 std::string Document::json_text(bool one_line) const {

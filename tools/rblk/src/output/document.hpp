@@ -22,6 +22,7 @@ enum class Format {
     backing,     // memory (volatile)
     mode,        // of the whole object: read-only or read-write, shared
     allow,       // of the whole object: who may open an export
+    tag,         // padded, to stand in front of a line
     paths,       // of the whole object: index and state of each path
 };
 
@@ -43,6 +44,7 @@ struct Layout {
     std::string_view key;  // empty is the document itself
     std::span<const Column> columns;
     std::string_view pattern = {};       // text with {label}
+    std::string_view tail = {};          // of a message: key of a second line, where it is not null
     std::string_view empty = {};         // said of an empty list; nothing if empty itself
     std::string_view title = {};         // above a list
     std::string_view only_if = {};       // key of a flag without which the part is left out
@@ -58,12 +60,15 @@ public:
 
     const Json& json() const { return *json_; }
     std::string text() const;
+    // Text to be used in place of what the layouts would make.
+    void verbatim(std::string text) { verbatim_ = std::move(text); }
     // Ends with a newline; one_line leaves out all others.
     std::string json_text(bool one_line) const;
 
 private:
     std::unique_ptr<Json> json_;
     std::span<const Layout> layouts_;
+    std::string verbatim_;
 };
 
 // Text of a part of a document; ends with a newline if there is any.

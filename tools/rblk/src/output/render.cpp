@@ -61,6 +61,16 @@ std::string paths(const Json& object) {
     return joined.empty() ? "-" : joined;
 }
 
+// Characters and not bytes; combining and wide ones are not known here.
+std::size_t width(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string pad(std::string_view text, std::size_t to) {
+    return std::string(text) + std::string(to > width(text) ? to - width(text) : 0, ' ');
+}
+
 std::string cell(const Json& object, const Column& column) {
     const auto& value = member(object, column.key);
     switch (column.format) {
@@ -77,20 +87,12 @@ std::string cell(const Json& object, const Column& column) {
                                flag(object, "shared") ? ", shared" : "");
         case Format::allow:
             return allow(object);
+        case Format::tag:
+            return pad(plain(value), 4);
         case Format::paths:
             return paths(object);
     }
     return {};
-}
-
-// Characters and not bytes; combining and wide ones are not known here.
-std::size_t width(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-std::string pad(std::string_view text, std::size_t to) {
-    return std::string(text) + std::string(to > width(text) ? to - width(text) : 0, ' ');
 }
 
 std::string trimmed(std::string line) {
@@ -157,6 +159,13 @@ std::string fill(const Json& object, const Layout& layout) {
     }
 }
 
+std::string message(const Json& object, const Layout& layout) {
+    auto text = fill(object, layout) + "\n";
+    const auto& tail = member(object, layout.tail);
+    if (!tail.is_null()) text += "      " + plain(tail) + "\n";
+    return text;
+}
+
 std::string event(const Json& document, const Layout& layout) {
     auto text = fill(document, layout);
     const auto& object = layout.key.empty() ? document : member(document, layout.key);
@@ -185,7 +194,7 @@ std::string one_part(const Json& document, const Layout& layout) {
     bool first = true;
     for (const auto& object : list) {
         if (layout.kind == Layout::Kind::message) {
-            text += fill(object, layout) + "\n";
+            text += message(object, layout);
         } else {
             if (!first) text += "\n";
             text += record(object, layout);

@@ -358,12 +358,25 @@ constexpr Layout server_session_line[] = {{.kind = Kind::event,
 constexpr Layout modules_line[] = {
     {.kind = Kind::event, .key = "", .columns = modules_pairs, .pattern = event_pattern}};
 
-constexpr Layout error_text[] = {
-    {.kind = Kind::message, .key = "error", .columns = {}, .pattern = "rblk: {message}"}};
-constexpr Layout error_hint[] = {{.kind = Kind::message,
+constexpr Layout error_text[] = {{.kind = Kind::message,
                                   .key = "error",
                                   .columns = {},
-                                  .pattern = "rblk: {message}\n      {hint}"}};
+                                  .pattern = "rblk: {message}",
+                                  .tail = "hint"}};
+
+constexpr Column check_columns[] = {{"status", "status", Format::tag}};
+constexpr Layout check_lines[] = {
+    {.kind = Kind::message,
+     .key = "checks",
+     .columns = check_columns,
+     .pattern = "{status}  {message}",
+     .tail = "next_step"},
+    {.kind = Kind::message, .key = "", .columns = {}, .pattern = "client ready: {client_ready}"},
+    {.kind = Kind::message, .key = "", .columns = {}, .pattern = "server ready: {server_ready}"}};
+
+constexpr Column problem_pairs[] = {{"message", "message"}};
+constexpr Layout problem_line[] = {
+    {.kind = Kind::event, .key = "", .columns = problem_pairs, .pattern = event_pattern}};
 
 Json event(const std::string& time, const std::string& what) {
     return {{"schema", json_schema}, {"time", time}, {"event", what}};
@@ -509,6 +522,28 @@ Document modules_event(const std::string& time, const std::string& what,
     return Document(std::move(json), modules_line);
 }
 
+Document problem_event(const std::string& time, const std::string& what,
+                       const std::string& message) {
+    auto json = event(time, what);
+    json["message"] = message;
+    return Document(std::move(json), problem_line);
+}
+
+Document check_document(const CheckReport& report) {
+    Json list = Json::array();
+    for (const auto& finding : report.findings)
+        list.push_back(
+            {{"check", finding.check},
+             {"status", finding.status},
+             {"message", finding.message},
+             {"next_step", finding.next_step.empty() ? Json() : Json(finding.next_step)}});
+    return Document(with_schema({{"client_ready", report.client_ready},
+                                 {"server_ready", report.server_ready},
+                                 {"exit", static_cast<int>(report.exit)},
+                                 {"checks", list}}),
+                    check_lines);
+}
+
 Document error_document(const Error& error) {
     Json json = {{"code", exit_code_name(error.exit())},
                  {"exit", static_cast<int>(error.exit())},
@@ -516,13 +551,14 @@ Document error_document(const Error& error) {
                  {"hint", error.hint().empty() ? Json() : Json(error.hint())}};
     for (const auto& fact : error.facts())
         std::visit([&](const auto& value) { json[fact.key] = value; }, fact.value);
-    Json document = with_schema({{"error", json}});
-    if (error.hint().empty()) return Document(std::move(document), error_text);
-    return Document(std::move(document), error_hint);
+    return Document(with_schema({{"error", json}}), error_text);
 }
 
-Document help_document(const std::string& help) {
-    return Document(with_schema({{"help", help}}), {});
+Document text_document(const std::string& key, const std::string& text) {
+    // Known to be clean, and with newlines that are meant.
+    Document document(with_schema({{key, text}}), {});
+    document.verbatim(text);
+    return document;
 }
 
 }  // namespace rblk

@@ -9,6 +9,7 @@
 
 #include "abi/client.hpp"
 #include "abi/server.hpp"
+#include "check/check.hpp"
 #include "error.hpp"
 #include "output/document.hpp"
 
@@ -60,9 +61,14 @@ Document server_session_event(const std::string& time, const std::string& what,
 Document modules_event(const std::string& time, const std::string& what,
                        const std::vector<std::string>& modules);
 
+Document problem_event(const std::string& time, const std::string& what,
+                       const std::string& message);
+
+Document check_document(const CheckReport& report);
+
 Document error_document(const Error& error);
-// Text that is not of a command, as the help.
-Document help_document(const std::string& help);
+// Text that is no data, as the help, as it is; key is its place in JSON.
+Document text_document(const std::string& key, const std::string& text);
 
 std::string device_path(std::string_view name);
 
