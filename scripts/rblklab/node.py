@@ -2,6 +2,8 @@
 """A node: commands in it, its console, its RDMA devices. The machine kinds derive from it."""
 import base64
 import dataclasses
+import itertools
+import json
 import pathlib
 import re
 import shlex
@@ -34,6 +36,7 @@ class Node:
     boot_limit = 60.0
     first_poll = 0.005
     slowest_poll = 0.1
+    chunk = 2048  # bytes of one message to the agent, before base64 and JSON
     agent_port = ""
 
     def __init__(self, run: Run, kernel: Kernel, index: int, ports: list[Port], provider: str, hosts: str, memory: int):
@@ -51,6 +54,7 @@ class Node:
         self.agent: Agent | None = None
         self.boot_seconds = 0.0
         self._started = 0.0
+        self._numbers = itertools.count(1)
 
     def __str__(self) -> str:
         return self.name
@@ -155,12 +159,27 @@ class Node:
     def spawn(self, command: Command, stdin: str | None = None) -> "GuestProcess":
         """Start COMMAND and go on."""
         text = command if isinstance(command, str) else shlex.join(command)
-        arguments = {"path": "/bin/sh", "arg": ["-c", text], "capture-output": True}
-        if stdin is not None:
-            arguments["input-data"] = base64.b64encode(stdin.encode()).decode()
         began = time.monotonic()
+        script = text
+        if stdin is not None:
+            script = f"{{ {text}\n}} < {self.put(stdin.encode())}"
+        if len(script) > self.chunk:
+            script = f". {self.put(script.encode())}"
+        arguments = {"path": "/bin/sh", "arg": ["-c", script], "capture-output": True}
         pid = self.agent.call("guest-exec", **arguments)["pid"]
         return GuestProcess(self, text, pid, began)
+
+    def put(self, data: bytes, path: str | None = None) -> str:
+        """Write a file in the node; its path. In pieces: a terminal takes no line over 4 KiB."""
+        path = path or f"/run/lab/file-{next(self._numbers)}"
+        handle = self.agent.call("guest-file-open", path=path, mode="w")
+        try:
+            for begin in range(0, len(data), self.chunk):
+                piece = base64.b64encode(data[begin:begin + self.chunk]).decode()
+                self.agent.call("guest-file-write", handle=handle, **{"buf-b64": piece})
+        finally:
+            self.agent.call("guest-file-close", handle=handle)
+        return path
 
     def read(self, path: str) -> str:
         return self.run(["cat", path]).stdout

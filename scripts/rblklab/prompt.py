@@ -41,7 +41,7 @@ class Prompt(cmd.Cmd):
         return self.by_letter.get(letter.removeprefix("node").upper())
 
     def run_in(self, node: Node, command: str) -> None:
-        process = node.spawn(f'PATH="$RBLK_TOP/build/tools/rblk:$PATH"; {command}')
+        process = node.spawn(f'PATH="$RBLK_TOP/build/tools:$PATH"; {command}')
         try:
             result = process.wait(timeout=3600, check=False)
         except KeyboardInterrupt:
@@ -73,7 +73,7 @@ class Prompt(cmd.Cmd):
         if node is None or not command:
             print("bg A COMMAND...")
             return
-        process = node.spawn(f'PATH="$RBLK_TOP/build/tools/rblk:$PATH"; {command}')
+        process = node.spawn(f'PATH="$RBLK_TOP/build/tools:$PATH"; {command}')
         threading.Thread(target=announce, args=(process,), daemon=True).start()
 
     def do_load(self, line: str) -> None:

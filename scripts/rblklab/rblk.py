@@ -8,7 +8,7 @@ from .errors import LabError
 from .node import GuestProcess, Node, Result
 from .rundir import TOP
 
-TOOL = TOP / "build/tools/rblk/rblk"
+TOOL = TOP / "build/tools/rblk"
 PORT = 7471
 
 # Exit codes, as documented for scripts

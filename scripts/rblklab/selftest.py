@@ -45,7 +45,9 @@ def commands(lab: Lab) -> str:
         assert err.result.code == 3
     else:
         raise AssertionError("a failing command was not reported")
-    assert node.run("cat", stdin="through\n").stdout == "through\n"
+    for text in ("through\n", "0123456789" * 2000 + "\n"):
+        assert node.run("cat", stdin=text).stdout == text
+    assert node.run(f"echo {'long ' * 3000}").stdout.count("long") == 3000
     began = time.monotonic()
     for _ in range(10):
         node.run("true")

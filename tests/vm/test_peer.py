@@ -93,9 +93,7 @@ BAD_MESSAGES = {
 
 @pytest.mark.parametrize("message", BAD_MESSAGES.values(), ids=[name.replace(" ", "-") for name in BAD_MESSAGES])
 def test_a_bad_first_message_is_not_served(peer, rig, message):
-    text = "".join(f"\\{byte:03o}" for byte in message)
-    rig.b.run("printf \"$(cat)\" > /run/message", stdin=text)
-    assert int(rig.b.run("stat -c %s /run/message").stdout) == len(message)
+    rig.b.put(message, "/run/message")
     lines = peer("message", "/run/message")
     assert lines[0] == "control accepted"
     assert lines[-1] == "closed" or lines[-1].endswith(tuple(f"status {n}" for n in range(1, 15))), lines
@@ -103,5 +101,5 @@ def test_a_bad_first_message_is_not_served(peer, rig, message):
 
 def test_an_unknown_mandatory_feature_is_refused(peer, rig):
     message = header(HELLO, 104) + struct.pack("<QQ64sHHI", 1 << 63, 1 << 63, b"peer", 1, 16, 0)
-    rig.b.run("printf \"$(cat)\" > /run/message", stdin="".join(f"\\{byte:03o}" for byte in message))
+    rig.b.put(message, "/run/message")
     assert peer("message", "/run/message")[-1].endswith(f"status {FEATURE}")
