@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connect requests. The CM handler only reads what the client said and passes the
+ * request to a thread, since all that follows sleeps.
+ */
+#include <crypto/utils.h>
+#include <linux/slab.h>
+#include "server.h"
+
+static atomic_t rblk_srv_nr_pending = ATOMIC_INIT(0);
+
+/* Until a thread has adopted the id, whatever happens shows when it tries. */
+static int rblk_srv_pending_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
+{
+	return 0;
+}
+
+static enum rblk_status rblk_srv_control_setup(struct rblk_srv_path *path,
+					       struct rblk_srv_pending *pending)
+{
+	struct rblk_conn *conn = &path->control;
+	struct rblk_conn_sizes sizes = { .send_sge = 1, .poll = IB_POLL_WORKQUEUE };
+	struct rblk_rep rep = { .version = RBLK_WIRE_VERSION, .status = RBLK_OK };
+	struct rblk_msg_plan plan;
+	struct rblk_dev *dev;
+	const char *why;
+	int err;
+
+	dev = rblk_dev_join(conn->id->device, &path->dev_user);
+	if (IS_ERR(dev))
+		return RBLK_SHUTDOWN;
+	path->dev = dev;
+	strscpy(path->rdma_device, dev->ib->name, sizeof(path->rdma_device));
+	path->client = conn->id->route.addr.dst_addr;
+	path->local = conn->id->route.addr.src_addr;
+	if (rblk_plan_msgs(&dev->caps, RBLK_CTL_TX, RBLK_CTL_RX, &plan, &why)) {
+		pr_warn_ratelimited("rblk: %s cannot serve a client: %s\n", dev->ib->name, why);
+		return RBLK_DEVICE;
+	}
+	path->pd = ib_alloc_pd(dev->ib, 0);
+	if (IS_ERR(path->pd)) {
+		path->pd = NULL;
+		return RBLK_NO_MEMORY;
+	}
+	sizes.sq_wrs = plan.sq_wrs;
+	sizes.rq_wrs = plan.rq_wrs;
+	sizes.cq_entries = plan.cq_entries;
+	err = rblk_conn_create(conn, dev, path->pd, &sizes);
+	if (!err)
+		err = rblk_msgs_create(conn);
+	if (err)
+		return rblk_status_from_errno(err);
+	rep.depth = pending->req.depth;
+	path->depth = pending->req.depth;
+	err = rblk_conn_accept(conn, &rep, min(plan.resp_rd, pending->resp_rd));
+	return rblk_status_from_errno(err);
+}
+
+/* A newer attempt of a path takes the place of an older one, which ends first. */
+static enum rblk_status rblk_srv_replace(const struct rblk_req *req)
+{
+	enum rblk_status status = RBLK_OK;
+	struct rblk_srv_path *old;
+
+	mutex_lock(&rblk_srv_lock);
+	old = rblk_srv_path_find(&req->session, req->path);
+	mutex_unlock(&rblk_srv_lock);
+	if (!old)
+		return RBLK_OK;
+	if (req->generation > old->generation) {
+		rblk_srv_path_error(old, -ESTALE, "the client connects anew");
+		rblk_srv_path_end(old);
+	} else {
+		status = RBLK_DUPLICATE;
+	}
+	rblk_srv_path_put(old);
+	return status;
+}
+
+static enum rblk_status rblk_srv_accept_control(struct rblk_srv_pending *pending)
+{
+	struct rblk_srv_path *path;
+	enum rblk_status status;
+
+	status = rblk_srv_replace(&pending->req);
+	if (status != RBLK_OK)
+		return status;
+	path = rblk_srv_path_create(&pending->req);
+	if (IS_ERR(path))
+		return rblk_status_from_errno(PTR_ERR(path));
+
+	mutex_lock(&path->lock);
+	rblk_conn_adopt(&path->control, pending->id);
+	status = rblk_srv_control_setup(path, pending);
+	if (status != RBLK_OK)
+		rblk_reject(pending->id, status);
+	mutex_unlock(&path->lock);
+	/* It has the id now, and its end destroys it. */
+	pending->id = NULL;
+	if (status != RBLK_OK)
+		rblk_srv_path_error(path, rblk_status_errno(status), rblk_status_text(status));
+	rblk_srv_path_put(path);
+	return RBLK_OK;
+}
+
+static void rblk_srv_queue_error(struct rblk_conn *conn, int err, const char *what)
+{
+	rblk_srv_path_error(container_of(conn, struct rblk_srv_queue, conn)->path, err, what);
+}
+
+/* No receives are posted on an I/O connection, so there is no recv. */
+static const struct rblk_conn_ops rblk_srv_queue_ops = {
+	.error	= rblk_srv_queue_error,
+};
+
+static enum rblk_status rblk_srv_queue_check(struct rblk_srv_path *path,
+					     struct rblk_srv_pending *pending)
+{
+	const struct rblk_req *req = &pending->req;
+
+	if (path->generation != req->generation || !path->token ||
+	    crypto_memneq(&path->token, &req->token, sizeof(path->token)))
+		return RBLK_NO_SESSION;
+	if (READ_ONCE(path->state) != RBLK_SRV_BUILDING)
+		return RBLK_NO_SESSION;
+	if (req->queue >= path->nr_queues)
+		return RBLK_LIMIT;
+	if (path->queues[req->queue].conn.id)
+		return RBLK_DUPLICATE;
+	/* Keys belong to the path's protection domain, and so to its device. */
+	if (pending->id->device != path->dev->ib)
+		return RBLK_DEVICE;
+	return RBLK_OK;
+}
+
+static int rblk_srv_queue_setup(struct rblk_srv_path *path, struct rblk_srv_queue *queue,
+				struct rblk_srv_pending *pending)
+{
+	struct rblk_rep rep = { .version = RBLK_WIRE_VERSION, .depth = path->depth };
+	struct rblk_conn_sizes sizes = {
+		.send_sge	= 1,
+		.vector		= pending->req.queue,
+		.poll		= IB_POLL_SOFTIRQ,
+	};
+	struct rblk_msg_plan plan;
+	const char *why;
+	int err;
+
+	/* It serves the client's one-sided access; this side posts the drain only. */
+	err = rblk_plan_msgs(&path->dev->caps, 0, 0, &plan, &why);
+	if (err)
+		return err;
+	sizes.sq_wrs = plan.sq_wrs;
+	sizes.rq_wrs = plan.rq_wrs;
+	sizes.cq_entries = plan.cq_entries;
+	rblk_conn_init(&queue->conn, &rblk_srv_queue_ops);
+	queue->path = path;
+	rblk_conn_adopt(&queue->conn, pending->id);
+	err = rblk_conn_create(&queue->conn, path->dev, path->pd, &sizes);
+	if (!err)
+		err = rblk_conn_accept(&queue->conn, &rep, min(plan.resp_rd, pending->resp_rd));
+	if (err) {
+		rblk_reject(pending->id, rblk_status_from_errno(err));
+		rblk_conn_destroy(&queue->conn);
+	}
+	/* Whether it came up or not, it is not the caller's any more. */
+	pending->id = NULL;
+	return err;
+}
+
+static enum rblk_status rblk_srv_accept_queue(struct rblk_srv_pending *pending)
+{
+	struct rblk_srv_path *path;
+	enum rblk_status status;
+
+	mutex_lock(&rblk_srv_lock);
+	path = rblk_srv_path_find(&pending->req.session, pending->req.path);
+	mutex_unlock(&rblk_srv_lock);
+	if (!path)
+		return RBLK_NO_SESSION;
+	mutex_lock(&path->lock);
+	status = rblk_srv_queue_check(path, pending);
+	if (status == RBLK_OK &&
+	    !rblk_srv_queue_setup(path, &path->queues[pending->req.queue], pending))
+		path->nr_up++;
+	mutex_unlock(&path->lock);
+	rblk_srv_path_put(path);
+	return status;
+}
+
+static void rblk_srv_accept_work(struct work_struct *work)
+{
+	struct rblk_srv_pending *pending = container_of(work, struct rblk_srv_pending, work);
+	enum rblk_status status = pending->status;
+
+	if (status == RBLK_OK)
+		status = pending->req.kind == RBLK_CONN_CONTROL ?
+			rblk_srv_accept_control(pending) : rblk_srv_accept_queue(pending);
+	if (pending->id) {
+		rblk_reject(pending->id, status);
+		rdma_destroy_id(pending->id);
+	}
+	kfree(pending);
+	atomic_dec(&rblk_srv_nr_pending);
+}
+
+/**
+ * rblk_srv_connect_request - take a connect request
+ * @id: its CM id
+ * @ev: the event
+ *
+ * Context: CM handler. Does not sleep.
+ * Return: 0 and the id is ours, or a negative errno and the CM destroys it.
+ */
+int rblk_srv_connect_request(struct rdma_cm_id *id, const struct rdma_cm_event *ev)
+{
+	const struct rdma_conn_param *param = &ev->param.conn;
+	struct rblk_srv_pending *pending;
+	int err;
+
+	if (atomic_inc_return(&rblk_srv_nr_pending) > RBLK_SRV_PENDING_MAX)
+		goto err_busy;
+	/* Not worth waiting for memory here: the client tries again. */
+	pending = kzalloc(sizeof(*pending), GFP_NOWAIT | __GFP_NOWARN);
+	if (!pending)
+		goto err_busy;
+	err = rblk_wire_decode_req(param->private_data, param->private_data_len, &pending->req);
+	if (err == -EPROTONOSUPPORT)
+		pending->status = RBLK_VERSION;
+	else if (err || !param->responder_resources)
+		pending->status = RBLK_MALFORMED;
+	pending->resp_rd = param->responder_resources;
+	pending->id = id;
+	INIT_WORK(&pending->work, rblk_srv_accept_work);
+	id->context = pending;
+	id->event_handler = rblk_srv_pending_event;
+	queue_work(rblk_srv_wq, &pending->work);
+	return 0;
+
+err_busy:
+	atomic_dec(&rblk_srv_nr_pending);
+	rblk_reject(id, RBLK_NO_MEMORY);
+	return -ENOMEM;
+}

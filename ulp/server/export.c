@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Exports: what is offered, to whom, and who has it open.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <uapi/linux/rblk_server.h>
+#include "server.h"
+
+LIST_HEAD(rblk_srv_exports);
+static u32 rblk_srv_nr_exports;
+
+static void rblk_srv_export_release(struct kref *ref)
+{
+	struct rblk_srv_export *export = container_of(ref, struct rblk_srv_export, ref);
+
+	rblk_srv_memory_free(export);
+	kfree(export->allow);
+	kfree(export);
+}
+
+/**
+ * rblk_srv_export_find - find an export by its name
+ * @name: the name
+ *
+ * Context: Process context. The caller holds rblk_srv_lock.
+ * Return: the export or NULL.
+ */
+struct rblk_srv_export *rblk_srv_export_find(const char *name)
+{
+	struct rblk_srv_export *export;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	list_for_each_entry(export, &rblk_srv_exports, entry)
+		if (!strcmp(export->name, name))
+			return export;
+	return NULL;
+}
+
+/**
+ * rblk_srv_export_add - offer memory
+ * @args: what was asked; @args->allow is taken over, also when it fails
+ * @extack: takes the reason of a refusal
+ *
+ * Context: Process context. Sleeps, interruptible.
+ * Return: 0, or a negative errno and nothing is left of it.
+ */
+int rblk_srv_export_add(struct rblk_srv_export_args *args, struct netlink_ext_ack *extack)
+{
+	struct rblk_srv_export *export;
+	const char *what;
+	int err;
+
+	export = kzalloc(sizeof(*export), GFP_KERNEL);
+	if (!export) {
+		kfree(args->allow);
+		return -ENOMEM;
+	}
+	kref_init(&export->ref);
+	INIT_LIST_HEAD(&export->entry);
+	strscpy(export->name, args->name, sizeof(export->name));
+	uuid_gen(&export->incarnation);
+	export->size = args->size;
+	export->numa_node = args->numa_node;
+	export->shared = args->shared;
+	export->read_only = args->read_only;
+	export->allow_any = args->allow_any;
+	export->nr_allow = args->nr_allow;
+	export->allow = args->allow;
+
+	/* Outside the lock: it takes a while. */
+	err = rblk_srv_memory_alloc(export, &what);
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "%s", what);
+		goto err_put;
+	}
+	mutex_lock(&rblk_srv_lock);
+	if (rblk_srv_export_find(export->name)) {
+		NL_SET_ERR_MSG(extack, "an export of this name exists");
+		err = -EEXIST;
+	} else if (rblk_srv_nr_exports >= RBLK_SRV_EXPORTS_MAX) {
+		NL_SET_ERR_MSG(extack, "there are as many exports as there can be");
+		err = -ENOSPC;
+	} else {
+		list_add_tail(&export->entry, &rblk_srv_exports);
+		rblk_srv_nr_exports++;
+		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_ADD_NTF);
+	}
+	mutex_unlock(&rblk_srv_lock);
+	if (err)
+		goto err_put;
+	return 0;
+
+err_put:
+	kref_put(&export->ref, rblk_srv_export_release);
+	return err;
+}
+
+static bool rblk_srv_client_allowed(const struct rblk_srv_export *export, const char *client)
+{
+	u32 i;
+
+	if (export->allow_any)
+		return true;
+	for (i = 0; i < export->nr_allow; i++)
+		if (!strcmp(export->allow[i], client))
+			return true;
+	return false;
+}
+
+static bool rblk_srv_open_already(const struct rblk_srv_path *path,
+				  const struct rblk_srv_export *export)
+{
+	const struct rblk_srv_open *open;
+
+	list_for_each_entry(open, &path->opens, entry)
+		if (open->export == export)
+			return true;
+	return false;
+}
+
+/**
+ * rblk_srv_export_use - open an export for a client
+ * @name: its name
+ * @path: who asks; it has said hello
+ * @open: says whether for reading only; takes the export, and is in the path's
+ *	list afterwards; undone with rblk_srv_export_unuse()
+ *
+ * All at once under the lock, so that a removal by force either finds the open or
+ * comes before it.
+ *
+ * Context: Process context. Sleeps. The caller holds the path's lock.
+ * Return: RBLK_OK, or why not. A client that the access list does not name learns
+ * nothing else about an export.
+ */
+enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *path,
+				     struct rblk_srv_open *open)
+{
+	enum rblk_status status = RBLK_OK;
+	struct rblk_srv_export *export;
+
+	lockdep_assert_held(&path->lock);
+	mutex_lock(&rblk_srv_lock);
+	export = rblk_srv_export_find(name);
+	if (!export)
+		status = RBLK_NO_EXPORT;
+	else if (!rblk_srv_client_allowed(export, path->session->client))
+		status = RBLK_DENIED;
+	else if (rblk_srv_open_already(path, export))
+		status = RBLK_DUPLICATE;
+	else if (!open->read_only && export->read_only)
+		status = RBLK_READ_ONLY;
+	else if (!open->read_only && export->writers && !export->shared)
+		status = RBLK_BUSY;
+	if (status == RBLK_OK) {
+		kref_get(&export->ref);
+		if (open->read_only)
+			export->readers++;
+		else
+			export->writers++;
+		open->export = export;
+		list_add_tail(&open->entry, &path->opens);
+		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);
+	}
+	mutex_unlock(&rblk_srv_lock);
+	return status;
+}
+
+/**
+ * rblk_srv_export_unuse - a client has an export open no longer
+ * @open: the open; no key of it is valid any more
+ *
+ * Context: Process context. Sleeps. The caller holds the path's lock.
+ */
+void rblk_srv_export_unuse(struct rblk_srv_open *open)
+{
+	struct rblk_srv_export *export = open->export;
+
+	mutex_lock(&rblk_srv_lock);
+	list_del(&open->entry);
+	if (open->read_only)
+		export->readers--;
+	else
+		export->writers--;
+	/* Of a removed one nobody hears any more. */
+	if (!list_empty(&export->entry))
+		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);
+	mutex_unlock(&rblk_srv_lock);
+	kref_put(&export->ref, rblk_srv_export_release);
+}
+
+static struct rblk_srv_path *rblk_srv_export_user(struct rblk_srv_export *export)
+{
+	struct rblk_srv_path *path, *found = NULL;
+	struct rblk_srv_open *open;
+
+	mutex_lock(&rblk_srv_lock);
+	list_for_each_entry(path, &rblk_srv_paths, entry) {
+		list_for_each_entry(open, &path->opens, entry)
+			if (open->export == export)
+				found = path;
+		if (found) {
+			kref_get(&found->ref);
+			break;
+		}
+	}
+	mutex_unlock(&rblk_srv_lock);
+	return found;
+}
+
+/* Unlisted already, so nobody opens it any more: the number of users only falls. */
+static void rblk_srv_export_cut(struct rblk_srv_export *export)
+{
+	struct rblk_srv_path *path;
+
+	while ((path = rblk_srv_export_user(export))) {
+		rblk_srv_path_error(path, -ESHUTDOWN, "an export was removed by force");
+		rblk_srv_path_end(path);
+		rblk_srv_path_put(path);
+	}
+}
+
+/**
+ * rblk_srv_export_remove - withdraw an export
+ * @name: its name
+ * @force: although clients have it open; their paths are cut first
+ * @extack: takes the reason of a refusal
+ *
+ * Context: Process context. Sleeps, for a bounded time. When it returns 0, no
+ * client can reach the memory.
+ * Return: 0, -ENOENT or -EBUSY.
+ */
+int rblk_srv_export_remove(const char *name, bool force, struct netlink_ext_ack *extack)
+{
+	struct rblk_srv_export *export;
+	int err = 0;
+
+	mutex_lock(&rblk_srv_lock);
+	export = rblk_srv_export_find(name);
+	if (!export) {
+		NL_SET_ERR_MSG(extack, "there is no export of this name");
+		err = -ENOENT;
+	} else if (!force && (export->readers || export->writers)) {
+		NL_SET_ERR_MSG_FMT(extack, "%u clients have it open for writing, %u for reading",
+				   export->writers, export->readers);
+		err = -EBUSY;
+	} else {
+		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_REMOVE_NTF);
+		list_del_init(&export->entry);
+		rblk_srv_nr_exports--;
+	}
+	mutex_unlock(&rblk_srv_lock);
+	if (err)
+		return err;
+	rblk_srv_export_cut(export);
+	kref_put(&export->ref, rblk_srv_export_release);
+	return 0;
+}
+
+/**
+ * rblk_srv_export_remove_all - withdraw all exports, for module unload
+ *
+ * Context: Process context. Sleeps. No path is left.
+ */
+void rblk_srv_export_remove_all(void)
+{
+	char name[RBLK_NAME_SIZE];
+	struct rblk_srv_export *export;
+
+	for (;;) {
+		mutex_lock(&rblk_srv_lock);
+		export = list_first_entry_or_null(&rblk_srv_exports, struct rblk_srv_export, entry);
+		if (export)
+			strscpy(name, export->name, sizeof(name));
+		mutex_unlock(&rblk_srv_lock);
+		if (!export)
+			break;
+		rblk_srv_export_remove(name, true, NULL);
+	}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The module rblk-server. */
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include "server.h"
+
+/*
+ * All works of the server. Not WQ_MEM_RECLAIM: destroying a CM id flushes queues of
+ * the RDMA core that are not either. Unbound, since a tear-down may take seconds and
+ * must not hold up another.
+ */
+struct workqueue_struct *rblk_srv_wq;
+/* Tells a client that reconnects whether it is still the same server. */
+uuid_t rblk_srv_id;
+DEFINE_MUTEX(rblk_srv_lock);
+
+static int __init rblk_srv_init(void)
+{
+	int err;
+
+	uuid_gen(&rblk_srv_id);
+	rblk_srv_wq = alloc_workqueue("rblk-server", WQ_UNBOUND, 0);
+	if (!rblk_srv_wq)
+		return -ENOMEM;
+	err = rblk_srv_listen_init();
+	if (err)
+		goto err_wq;
+	err = rblk_srv_netlink_init();
+	if (err)
+		goto err_listen;
+	return 0;
+
+err_listen:
+	rblk_srv_listen_exit();
+err_wq:
+	destroy_workqueue(rblk_srv_wq);
+	return err;
+}
+
+static void __exit rblk_srv_exit(void)
+{
+	/* Nobody asks; nobody connects; nobody is connected; nothing is exported. */
+	rblk_srv_netlink_exit();
+	rblk_srv_listen_exit();
+	rblk_srv_listen_remove_all();
+	flush_workqueue(rblk_srv_wq);
+	rblk_srv_path_end_all();
+	rblk_srv_export_remove_all();
+	destroy_workqueue(rblk_srv_wq);
+}
+
+module_init(rblk_srv_init);
+module_exit(rblk_srv_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("rblk server: exports memory over RDMA");

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory as the backing of an export: zeroed blocks of 2 MiB.
+ *
+ * Large blocks make few page-list entries, and few TLB misses in a device. They
+ * are taken without force: an export that does not fit is refused and nothing is
+ * killed for it.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "server.h"
+
+#define RBLK_BLOCK_ORDER	(RBLK_BLOCK_SHIFT - PAGE_SHIFT)
+
+/**
+ * rblk_srv_memory_alloc - get the memory of an export
+ * @export: the export, with its size and NUMA node
+ * @what: why it failed, in words
+ *
+ * Context: Process context. Sleeps, interruptible.
+ * Return: 0, -ENOMEM or -EINTR; nothing is held after a failure.
+ */
+int rblk_srv_memory_alloc(struct rblk_srv_export *export, const char **what)
+{
+	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NORETRY | __GFP_NOWARN;
+	u64 nr = export->size >> RBLK_BLOCK_SHIFT;
+	struct page *page;
+	int err = -ENOMEM;
+
+	/* Where it was asked for, or nowhere. */
+	if (export->numa_node != NUMA_NO_NODE)
+		gfp |= __GFP_THISNODE;
+	*what = "not enough free memory in blocks of 2 MiB";
+	/* A size that no amount of waiting can satisfy needs no try. */
+	if (nr > U32_MAX || nr > totalram_pages() >> RBLK_BLOCK_ORDER)
+		return -ENOMEM;
+	export->blocks = kvcalloc(nr, sizeof(*export->blocks), GFP_KERNEL | __GFP_NOWARN);
+	if (!export->blocks)
+		return -ENOMEM;
+	while (export->nr_blocks < nr) {
+		if (signal_pending(current)) {
+			*what = "interrupted";
+			err = -EINTR;
+			goto err_free;
+		}
+		page = alloc_pages_node(export->numa_node, gfp, RBLK_BLOCK_ORDER);
+		if (!page)
+			goto err_free;
+		export->blocks[export->nr_blocks++] = page;
+		cond_resched();
+	}
+	return 0;
+
+err_free:
+	rblk_srv_memory_free(export);
+	return err;
+}
+
+/**
+ * rblk_srv_memory_free - free the memory of an export
+ * @export: the export, which no registration covers any more
+ *
+ * Context: Process context. Sleeps.
+ */
+void rblk_srv_memory_free(struct rblk_srv_export *export)
+{
+	while (export->nr_blocks) {
+		__free_pages(export->blocks[--export->nr_blocks], RBLK_BLOCK_ORDER);
+		cond_resched();
+	}
+	kvfree(export->blocks);
+	export->blocks = NULL;
+}

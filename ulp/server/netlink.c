@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The bodies of the netlink operations. The tables around them are generated from
+ * Documentation/netlink/specs/rblk-server.yaml. What an object looks like is in
+ * netlink_fill.c, for get, dump and notification alike.
+ */
+#include <linux/nodemask.h>
+#include <linux/slab.h>
+#include <net/genetlink.h>
+#include <rblk/name.h>
+#include <uapi/linux/rblk_server.h>
+#include "netlink_fill.h"
+#include "netlink_gen.h"
+#include "server.h"
+
+static int rblk_srv_parse_name(struct genl_info *info, int attr, char name[RBLK_NAME_SIZE])
+{
+	if (GENL_REQ_ATTR_CHECK(info, attr)) {
+		GENL_SET_ERR_MSG(info, "the name of the export is needed");
+		return -EINVAL;
+	}
+	nla_strscpy(name, info->attrs[attr], RBLK_NAME_SIZE);
+	if (!rblk_name_ok(name, RBLK_NAME_SIZE)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr],
+				    "not a name that an export can have");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int rblk_srv_parse_allow(struct genl_info *info, struct rblk_srv_export_args *args)
+{
+	const struct nlattr *attr;
+	int rem;
+
+	nlmsg_for_each_attr_type(attr, RBLK_SERVER_A_EXPORT_ALLOW, info->nlhdr, GENL_HDRLEN, rem)
+		args->nr_allow++;
+	if (!args->nr_allow)
+		return 0;
+	if (args->nr_allow > RBLK_SRV_ALLOW_MAX) {
+		GENL_SET_ERR_MSG(info, "more clients than an export can name");
+		return -EINVAL;
+	}
+	args->allow = kcalloc(args->nr_allow, sizeof(*args->allow), GFP_KERNEL);
+	if (!args->allow)
+		return -ENOMEM;
+	args->nr_allow = 0;
+	nlmsg_for_each_attr_type(attr, RBLK_SERVER_A_EXPORT_ALLOW, info->nlhdr, GENL_HDRLEN, rem) {
+		char *name = args->allow[args->nr_allow++];
+
+		nla_strscpy(name, attr, RBLK_NAME_SIZE);
+		if (!rblk_name_ok(name, RBLK_NAME_SIZE)) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "not a name that a client can have");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int rblk_srv_parse_export(struct genl_info *info, struct rblk_srv_export_args *args)
+{
+	struct nlattr **attrs = info->attrs;
+	struct nlattr *attr;
+	int err;
+
+	err = rblk_srv_parse_name(info, RBLK_SERVER_A_EXPORT_NAME, args->name);
+	if (err)
+		return err;
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_SERVER_A_EXPORT_SIZE)) {
+		GENL_SET_ERR_MSG(info, "the size of the export is needed");
+		return -EINVAL;
+	}
+	attr = attrs[RBLK_SERVER_A_EXPORT_SIZE];
+	args->size = nla_get_uint(attr);
+	if (!args->size || args->size > RBLK_SIZE_MAX ||
+	    !IS_ALIGNED(args->size, 1ULL << RBLK_BLOCK_SHIFT)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the size is no multiple of 2 MiB");
+		return -EINVAL;
+	}
+	args->numa_node = NUMA_NO_NODE;
+	attr = attrs[RBLK_SERVER_A_EXPORT_NUMA_NODE];
+	if (attr) {
+		args->numa_node = nla_get_s32(attr);
+		if (args->numa_node < 0 || args->numa_node >= MAX_NUMNODES ||
+		    !node_state(args->numa_node, N_MEMORY)) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr, "no NUMA node with memory");
+			return -EINVAL;
+		}
+	}
+	args->shared = nla_get_flag(attrs[RBLK_SERVER_A_EXPORT_SHARED]);
+	args->read_only = nla_get_flag(attrs[RBLK_SERVER_A_EXPORT_READ_ONLY]);
+	args->allow_any = nla_get_flag(attrs[RBLK_SERVER_A_EXPORT_ALLOW_ANY]);
+	return rblk_srv_parse_allow(info, args);
+}
+
+int rblk_server_nl_export_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rblk_srv_export_args args = {};
+	int err;
+
+	err = rblk_srv_parse_export(info, &args);
+	if (err) {
+		kfree(args.allow);
+		return err;
+	}
+	return rblk_srv_export_add(&args, info->extack);
+}
+
+int rblk_server_nl_export_remove_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	char name[RBLK_NAME_SIZE];
+	int err;
+
+	err = rblk_srv_parse_name(info, RBLK_SERVER_A_EXPORT_NAME, name);
+	if (err)
+		return err;
+	return rblk_srv_export_remove(name, nla_get_flag(info->attrs[RBLK_SERVER_A_EXPORT_FORCE]),
+				      info->extack);
+}
+
+int rblk_server_nl_export_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rblk_srv_export *export;
+	char name[RBLK_NAME_SIZE];
+	struct sk_buff *reply;
+	int err;
+
+	err = rblk_srv_parse_name(info, RBLK_SERVER_A_EXPORT_NAME, name);
+	if (err)
+		return err;
+	reply = genlmsg_new(RBLK_SRV_EXPORT_MSG_SIZE, GFP_KERNEL);
+	if (!reply)
+		return -ENOMEM;
+	mutex_lock(&rblk_srv_lock);
+	export = rblk_srv_export_find(name);
+	if (export) {
+		err = rblk_srv_fill_export(reply, export, info->snd_portid, info->snd_seq, 0,
+					   RBLK_SERVER_CMD_EXPORT_GET);
+	} else {
+		GENL_SET_ERR_MSG(info, "there is no export of this name");
+		err = -ENOENT;
+	}
+	mutex_unlock(&rblk_srv_lock);
+	if (err) {
+		nlmsg_free(reply);
+		return err;
+	}
+	return genlmsg_reply(reply, info);
+}
+
+int rblk_server_nl_export_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct rblk_srv_export *export;
+	long skip = cb->args[0];
+	int err = 0;
+
+	mutex_lock(&rblk_srv_lock);
+	list_for_each_entry(export, &rblk_srv_exports, entry) {
+		if (skip-- > 0)
+			continue;
+		err = rblk_srv_fill_export(skb, export, NETLINK_CB(cb->skb).portid,
+					   cb->nlh->nlmsg_seq, NLM_F_MULTI,
+					   RBLK_SERVER_CMD_EXPORT_GET);
+		if (err)
+			break;
+		cb->args[0]++;
+	}
+	mutex_unlock(&rblk_srv_lock);
+	return skb->len ?: err;
+}
+
+static int rblk_srv_parse_addr(struct genl_info *info, struct sockaddr_storage *addr)
+{
+	struct nlattr *attr = info->attrs[RBLK_SERVER_A_LISTENER_ADDR];
+	const char *why;
+
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_SERVER_A_LISTENER_ADDR)) {
+		GENL_SET_ERR_MSG(info, "the address is needed");
+		return -EINVAL;
+	}
+	if (!net_eq(genl_info_net(info), &init_net)) {
+		GENL_SET_ERR_MSG(info, "rblk works in the initial network namespace only");
+		return -EOPNOTSUPP;
+	}
+	if (rblk_addr_decode(nla_data(attr), nla_len(attr), RBLK_ADDR_LISTEN, addr, &why)) {
+		NL_SET_BAD_ATTR(info->extack, attr);
+		NL_SET_ERR_MSG_FMT(info->extack, "%s", why);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int rblk_server_nl_listen_add_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sockaddr_storage addr;
+
+	return rblk_srv_parse_addr(info, &addr) ?: rblk_srv_listen_add(&addr, info->extack);
+}
+
+int rblk_server_nl_listen_remove_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct sockaddr_storage addr;
+
+	return rblk_srv_parse_addr(info, &addr) ?: rblk_srv_listen_remove(&addr, info->extack);
+}
+
+int rblk_server_nl_listen_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct rblk_srv_listener_info facts;
+	int err = 0;
+
+	mutex_lock(&rblk_srv_lock);
+	while (rblk_srv_listener_info(cb->args[0], &facts)) {
+		err = rblk_srv_fill_listener(skb, &facts, NETLINK_CB(cb->skb).portid,
+					     cb->nlh->nlmsg_seq, NLM_F_MULTI,
+					     RBLK_SERVER_CMD_LISTEN_GET);
+		if (err)
+			break;
+		cb->args[0]++;
+	}
+	mutex_unlock(&rblk_srv_lock);
+	return skb->len ?: err;
+}
+
+int rblk_server_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct rblk_srv_session *session;
+	long skip = cb->args[0];
+	int err = 0;
+
+	mutex_lock(&rblk_srv_lock);
+	list_for_each_entry(session, &rblk_srv_sessions, entry) {
+		if (skip-- > 0)
+			continue;
+		err = rblk_srv_fill_session(skb, session, NETLINK_CB(cb->skb).portid,
+					    cb->nlh->nlmsg_seq, NLM_F_MULTI,
+					    RBLK_SERVER_CMD_SESSION_GET);
+		if (err)
+			break;
+		cb->args[0]++;
+	}
+	mutex_unlock(&rblk_srv_lock);
+	return skb->len ?: err;
+}
+
+/**
+ * rblk_srv_netlink_init - offer the netlink family
+ *
+ * Context: Module load.
+ * Return: 0, or a negative errno.
+ */
+int rblk_srv_netlink_init(void)
+{
+	return genl_register_family(&rblk_server_nl_family);
+}
+
+/**
+ * rblk_srv_netlink_exit - withdraw the netlink family
+ *
+ * Context: Module unload. No operation runs once it returns.
+ */
+void rblk_srv_netlink_exit(void)
+{
+	genl_unregister_family(&rblk_server_nl_family);
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The server's objects.
+ *
+ *   export    memory under a name
+ *   listener  an address where clients connect
+ *   session   one client; what it has open
+ *     path    one pair of addresses: PD, control connection, I/O connections, and
+ *             a registration of each open export
+ *
+ * Locks, outermost first; what each protects:
+ *
+ *   path->lock      (mutex)    the path's objects: device, PD, connections,
+ *                              registrations. Taken by the works of the path, one
+ *                              at a time; no callback takes it.
+ *   rblk_srv_lock   (mutex)    exports, listeners, sessions, paths: lists, names,
+ *                              who has what open. Never held while something waits
+ *                              for a peer.
+ *   rblk_srv_state  (spinlock) state of the paths; any context
+ *
+ * A path ends in this order: state (nothing new begins), works cancelled,
+ * connections destroyed, registrations given back, PD, device, opens. The memory of
+ * an export is freed with its last reference, and each registration holds one: it
+ * cannot be freed while a queue pair or a key could reach it.
+ */
+#ifndef _RBLK_SERVER_H
+#define _RBLK_SERVER_H
+
+#include <linux/kref.h>
+#include <linux/mutex.h>
+#include <linux/netlink.h>
+#include <linux/socket.h>
+#include <linux/uuid.h>
+#include <linux/workqueue.h>
+#include <rblk/addr.h>
+#include <rblk/conn.h>
+#include <rblk/dev.h>
+#include <rblk/limits.h>
+#include <rblk/mr.h>
+#include <rblk/wire.h>
+
+#define RBLK_SRV_ALLOW_MAX	64	/* clients an export names */
+#define RBLK_SRV_EXPORTS_MAX	1024
+#define RBLK_SRV_LISTENERS_MAX	64
+#define RBLK_SRV_PATHS_MAX	1024
+#define RBLK_SRV_OPENS_MAX	256	/* of one session */
+#define RBLK_SRV_PENDING_MAX	256	/* connect requests not looked at yet */
+#define RBLK_SRV_BUILD_TIMEOUT	(30 * HZ)	/* for a path to be ready */
+#define RBLK_SRV_PING_PERIOD	(5 * HZ)
+
+struct rblk_srv_path;
+
+/**
+ * struct rblk_srv_export - memory under a name
+ * @ref: one for the list, one for each open of a path
+ * @entry: in the list of exports; empty once it is removed
+ * @name: its name
+ * @size: bytes
+ * @numa_node: where the memory was asked for, or NUMA_NO_NODE
+ * @incarnation: identity of the content
+ * @shared: several sessions may have it open for writing
+ * @read_only: no session may write
+ * @allow_any: every client may open it
+ * @nr_allow: clients named
+ * @allow: their names
+ * @readers: sessions that have it open for reading only
+ * @writers: sessions that have it open for writing
+ * @nr_blocks: blocks of memory
+ * @blocks: first page of each, 1 << RBLK_BLOCK_SHIFT bytes
+ */
+struct rblk_srv_export {
+	struct kref		ref;
+	struct list_head	entry;
+	char			name[RBLK_NAME_SIZE];
+	u64			size;
+	int			numa_node;
+	uuid_t			incarnation;
+	bool			shared;
+	bool			read_only;
+	bool			allow_any;
+	u32			nr_allow;
+	char			(*allow)[RBLK_NAME_SIZE];
+	u32			readers;
+	u32			writers;
+	u32			nr_blocks;
+	struct page		**blocks;
+};
+
+/**
+ * struct rblk_srv_export_args - what export-add was asked; as the fields of
+ *	struct rblk_srv_export, which takes @allow over
+ */
+struct rblk_srv_export_args {
+	char	name[RBLK_NAME_SIZE];
+	u64	size;
+	int	numa_node;
+	bool	shared;
+	bool	read_only;
+	bool	allow_any;
+	u32	nr_allow;
+	char	(*allow)[RBLK_NAME_SIZE];
+};
+
+/**
+ * struct rblk_srv_open - an export that a path has open
+ * @entry: in the path's list
+ * @export: the export
+ * @handle: its name on this path
+ * @read_only: for reading only
+ * @plan: how it is registered
+ * @nr_mrs: extents
+ * @mrs: a registration of each
+ */
+struct rblk_srv_open {
+	struct list_head	entry;
+	struct rblk_srv_export	*export;
+	u32			handle;
+	bool			read_only;
+	struct rblk_export_plan	plan;
+	u32			nr_mrs;
+	struct rblk_mr		*mrs;
+};
+
+/**
+ * struct rblk_srv_session - one client
+ * @entry: in the list of sessions
+ * @id: made by the client
+ * @client: what the client calls itself
+ * @paths: its paths
+ */
+struct rblk_srv_session {
+	struct list_head	entry;
+	uuid_t			id;
+	char			client[RBLK_NAME_SIZE];
+	struct list_head	paths;
+};
+
+/* Life of a path at the server. */
+enum rblk_srv_path_state {
+	RBLK_SRV_BUILDING,	/* the control connection is there, the rest is not */
+	RBLK_SRV_READY,		/* the client said that all connections are up */
+	RBLK_SRV_ENDING,	/* being torn down, for good */
+};
+
+/**
+ * struct rblk_srv_queue - an I/O connection at the server
+ * @conn: the connection
+ * @path: its path
+ */
+struct rblk_srv_queue {
+	struct rblk_conn	conn;
+	struct rblk_srv_path	*path;
+};
+
+/**
+ * struct rblk_srv_path - one way from a client
+ * @ref: one for the list, one for who works on it
+ * @entry: in the list of paths
+ * @session_entry: in its session's list, once it said hello
+ * @session: its session, NULL before hello
+ * @session_id: id the client gave
+ * @index: number of the path in the session
+ * @generation: which attempt of the client it is
+ * @token: what an I/O connection must show
+ * @state: changed by rblk_srv_path_state() only
+ * @lock: protects the objects below
+ * @dev_user: it as a user of @dev
+ * @dev: its device
+ * @pd: its protection domain
+ * @control: its control connection
+ * @depth: requests in flight on an I/O connection
+ * @nr_queues: I/O connections allowed, 0 before hello
+ * @nr_up: how many are up
+ * @queues: the I/O connections
+ * @opens: exports it has open
+ * @nr_opens: how many
+ * @next_handle: for the next open
+ * @rx_lock: protects @rx and @rx_closed
+ * @rx: messages that wait
+ * @rx_closed: none is taken any more
+ * @rx_work: works them off
+ * @ping_work: reaps the path if it is not ready in time, then asks now and then
+ *	whether the client's device is there
+ * @end_work: tears it down
+ * @ended: completed when it is torn down
+ * @client: address of the client
+ * @local: address of this node
+ * @rdma_device: name of @dev
+ */
+struct rblk_srv_path {
+	struct kref			ref;
+	struct list_head		entry;
+	struct list_head		session_entry;
+	struct rblk_srv_session		*session;
+	uuid_t				session_id;
+	u16				index;
+	u32				generation;
+	u64				token;
+	enum rblk_srv_path_state	state;
+
+	struct mutex			lock;		/* protects the objects below */
+	struct rblk_dev_user		dev_user;
+	struct rblk_dev			*dev;
+	struct ib_pd			*pd;
+	struct rblk_conn		control;
+	u32				depth;
+	u32				nr_queues;
+	u32				nr_up;
+	struct rblk_srv_queue		*queues;
+	struct list_head		opens;
+	u32				nr_opens;
+	u32				next_handle;
+
+	spinlock_t			rx_lock;	/* protects the next two */
+	struct list_head		rx;
+	bool				rx_closed;
+	struct work_struct		rx_work;
+	struct delayed_work		ping_work;
+	struct work_struct		end_work;
+	struct completion		ended;
+	struct sockaddr_storage		client;
+	struct sockaddr_storage		local;
+	char				rdma_device[IB_DEVICE_NAME_MAX];
+};
+
+/**
+ * struct rblk_srv_pending - a connect request that waits for a thread
+ * @work: deals with it
+ * @id: its CM id
+ * @req: what the client said
+ * @resp_rd: RDMA READs in flight it asks for
+ * @status: why to reject it without a further look, or RBLK_OK
+ */
+struct rblk_srv_pending {
+	struct work_struct	work;
+	struct rdma_cm_id	*id;
+	struct rblk_req		req;
+	u32			resp_rd;
+	enum rblk_status	status;
+};
+
+/* main.c */
+extern struct workqueue_struct *rblk_srv_wq;
+extern uuid_t rblk_srv_id;
+extern struct mutex rblk_srv_lock;
+
+/* memory.c */
+int rblk_srv_memory_alloc(struct rblk_srv_export *export, const char **what);
+void rblk_srv_memory_free(struct rblk_srv_export *export);
+
+/* export.c */
+extern struct list_head rblk_srv_exports;
+int rblk_srv_export_add(struct rblk_srv_export_args *args, struct netlink_ext_ack *extack);
+int rblk_srv_export_remove(const char *name, bool force, struct netlink_ext_ack *extack);
+void rblk_srv_export_remove_all(void);
+struct rblk_srv_export *rblk_srv_export_find(const char *name);
+enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *path,
+				     struct rblk_srv_open *open);
+void rblk_srv_export_unuse(struct rblk_srv_open *open);
+
+/* listener.c */
+int rblk_srv_listen_add(const struct sockaddr_storage *addr, struct netlink_ext_ack *extack);
+int rblk_srv_listen_remove(const struct sockaddr_storage *addr, struct netlink_ext_ack *extack);
+void rblk_srv_listen_remove_all(void);
+int rblk_srv_listen_init(void);
+void rblk_srv_listen_exit(void);
+
+struct rblk_srv_listener_info {
+	struct sockaddr_storage	addr;
+	bool			listening;
+	char			rdma_device[IB_DEVICE_NAME_MAX];
+	const char		*error;
+};
+
+bool rblk_srv_listener_info(u32 index, struct rblk_srv_listener_info *info);
+
+/* accept.c */
+int rblk_srv_connect_request(struct rdma_cm_id *id, const struct rdma_cm_event *ev);
+
+/* path.c */
+extern struct list_head rblk_srv_paths;
+extern spinlock_t rblk_srv_state;
+struct rblk_srv_path *rblk_srv_path_create(const struct rblk_req *req);
+struct rblk_srv_path *rblk_srv_path_find(const uuid_t *session, u16 index);
+bool rblk_srv_path_state(struct rblk_srv_path *path, enum rblk_srv_path_state to);
+void rblk_srv_path_error(struct rblk_srv_path *path, int err, const char *what);
+void rblk_srv_path_dev_removed(struct rblk_dev_user *user);
+void rblk_srv_path_end(struct rblk_srv_path *path);
+void rblk_srv_path_put(struct rblk_srv_path *path);
+void rblk_srv_path_end_all(void);
+
+/* session.c */
+extern struct list_head rblk_srv_sessions;
+enum rblk_status rblk_srv_session_join(struct rblk_srv_path *path, const char *client);
+void rblk_srv_session_leave(struct rblk_srv_path *path);
+
+/* control.c */
+extern const struct rblk_conn_ops rblk_srv_control_ops;
+void rblk_srv_rx_work(struct work_struct *work);
+
+/* open.c */
+enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg_open *msg,
+			       struct rblk_msg_open_reply *reply);
+enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle);
+struct rblk_srv_open *rblk_srv_open_find(struct rblk_srv_path *path, u32 handle);
+void rblk_srv_close_all(struct rblk_srv_path *path);
+
+/* netlink.c */
+int rblk_srv_netlink_init(void);
+void rblk_srv_netlink_exit(void);
+
+/* netlink_fill.c */
+void rblk_srv_notify_export(struct rblk_srv_export *export, u8 cmd);
+void rblk_srv_notify_session(struct rblk_srv_session *session, u8 cmd);
+void rblk_srv_notify_listener(const struct rblk_srv_listener_info *info);
+
+#endif /* _RBLK_SERVER_H */
