@@ -14,8 +14,6 @@
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
-#define RBLK_CLT_MINORS		16
-
 LIST_HEAD(rblk_clt_devices);
 static DEFINE_IDA(rblk_clt_indexes);
 static atomic_t rblk_clt_disks = ATOMIC_INIT(0);
@@ -198,7 +196,6 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev)
 		return PTR_ERR(disk);
 	disk->fops = &rblk_clt_fops;
 	disk->private_data = dev;
-	disk->minors = RBLK_CLT_MINORS;
 	snprintf(disk->disk_name, sizeof(disk->disk_name), "rblk%u", dev->index);
 	set_capacity(disk, dev->ext.size >> SECTOR_SHIFT);
 	set_disk_ro(disk, dev->read_only);
