@@ -87,7 +87,7 @@ class Rig:
     def finish(self) -> list[str]:
         """Put everything back and say what was not as it must be. The nodes go if anything was wrong."""
         problems: list[str] = []
-        for step in (self._end_processes, self._unmap, self._unload, self._counts, self._leaks, self._consoles):
+        for step in (self._end_processes, self._unmap, self._unload, self._counts, self._leaks, self._lockdep, self._consoles):
             try:
                 problems += step()
             except LabError as err:
@@ -141,6 +141,13 @@ class Rig:
             return []
         found = self._on_both(lambda node: kmemleak.scan(node, self.tables.get(node)))
         return [f"{node}: kmemleak:\n{leak}" for node, leaks in found.items() for leak in leaks]
+
+    def _lockdep(self) -> list[str]:
+        """Lock checking turns itself off after a report: then silence means nothing."""
+        if self.kind != "lockdep":
+            return []
+        return [f"{node}: lock checking is off" for node in self.lab.nodes
+                if node.run("grep -q 'debug_locks: *1' /proc/lockdep_stats", check=False).code]
 
     def _consoles(self) -> list[str]:
         return [f"{node}: {report}" for node in self.lab.nodes

@@ -25,7 +25,7 @@ def selftest(kernel: str, provider: str = "rxe") -> bool:
         print(f"     logs: {os.path.relpath(lab.run.folder)}", flush=True)
         boots = ", ".join(f"{node} {node.boot_seconds:.1f} s" for node in lab.nodes)
         report(True, f"{kernel} ({lab.kernel.release}): two nodes up in {lab.boot_seconds:.1f} s ({boots})")
-        for check in (commands, large_output, timeouts, links, rdma, resources, clean_console, planted_warning, leaks):
+        for check in (commands, large_output, timeouts, links, rdma, resources, lock_checking, clean_console, planted_warning, leaks):
             try:
                 text = check(lab)
                 if text:
@@ -121,6 +121,14 @@ def resources(lab: Lab) -> str:
 
 def unexpected(node: Node, since: int = 0) -> list[splat.Splat]:
     return splat.judge(splat.find(node.console.text(since)), node.kernel.kind, node.kernel.release)
+
+
+def lock_checking(lab: Lab) -> str:
+    if lab.kernel.kind != "lockdep":
+        return ""
+    for node in lab.nodes:
+        node.run("grep -q 'debug_locks: *1' /proc/lockdep_stats")
+    return "lock checking is on"
 
 
 def clean_console(lab: Lab) -> str:

@@ -72,6 +72,8 @@ def find(text: str) -> list[Splat]:
             traced = "Call Trace:" in line
             found.append(current)
         elif current:
+            if len(current.lines) == 1 and current.title.startswith("WARNING: CPU: ") and not line.startswith("Modules linked"):
+                current.title += f": {line.strip()}"  # WARN's own text
             current.lines.append(line)
             traced = traced or "Call Trace:" in line
             if END_TRACE.search(line) or RULER.match(line) and len(current.lines) > HEAD:

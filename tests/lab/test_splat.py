@@ -92,6 +92,12 @@ def test_a_report_is_one_report_with_its_whole_trace():
     assert "rdma_rxe: loaded" not in str(reports[0])
 
 
+def test_the_text_of_a_warning_belongs_to_its_title():
+    text = warn().replace("[   10.000002] Mod", "[   10.000002] list_del corruption. prev\n[   10.000002] Mod")
+    report, = find(text)
+    assert report.title.endswith("blk_mq_foo+0x10/0x20: list_del corruption. prev")
+
+
 def test_two_reports_in_a_row_are_two():
     assert len(find(warn() + warn())) == 2
 

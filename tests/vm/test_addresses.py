@@ -44,8 +44,18 @@ def test_host_name(loaded):
 
 
 @pytest.mark.parametrize("wildcard", ["0.0.0.0", "::"])
-def test_any_address(loaded, wildcard):
-    check_map(loaded, wildcard, loaded.address)
+def test_any_address_of_a_family(loaded, wildcard):
+    port = loaded.a.ports[0]
+    check_map(loaded, wildcard, port.ipv4 if wildcard == "0.0.0.0" else port.ipv6)
+
+
+def test_any_address_of_both_families_at_once(loaded):
+    port = loaded.a.ports[0]
+    loaded.server.listen("0.0.0.0")
+    loaded.server.listen("::")
+    for address in (port.ipv4, port.ipv6, port.link_local):
+        device = loaded.client.map(address, "disk")
+        loaded.client.unmap(device)
 
 
 def test_two_listeners_and_their_list(loaded):
