@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+// Objects of the two families as their attributes.
+#pragma once
+
+#include <string>
+
+#include "wire.hpp"
+
+namespace rblk::test {
+
+// Only what a kernel must say.
+Put small_device(std::uint32_t index, const std::string& export_name);
+// All there is, live.
+Put full_device(std::uint32_t index, const std::string& export_name);
+Put failed_device(std::uint32_t index, const std::string& export_name, const std::string& reason);
+
+Put small_export(const std::string& name);
+Put full_export(const std::string& name);
+Put listener(const std::string& address, std::uint16_t port, std::uint32_t state);
+
+Put client_path(std::uint32_t index, std::uint32_t state);
+Put client_session();
+Put server_session();
+
+}  // namespace rblk::test
