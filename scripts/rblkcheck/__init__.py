@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What scripts/check is made of: parts, how they run, how their tests are counted."""
