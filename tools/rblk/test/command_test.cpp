@@ -509,6 +509,11 @@ struct Refusal {
     const char* hint;
 };
 
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+    for (const auto& word : refusal.words) *out << word << " ";
+    *out << refusal.error;
+}
+
 class RefusalTest : public CommandTest, public ::testing::WithParamInterface<Refusal> {};
 
 TEST_P(RefusalTest, ExitCodeAndText) {
