@@ -82,7 +82,7 @@ PARTS = (
           ("ctest", "--test-dir", "build/tools-check", "-j", JOBS, "--timeout", "60", "--no-tests=error", "--output-on-failure",
            "--output-junit", junit("tool-tests"))),
          ("packages",), tests=True),
-    Part("lab", "unit tests of the lab and of this runner", 10 * 60, (pytest("lab", "tests/lab"),), ("packages",), tests=True),
+    Part("lab", "unit tests of the lab and of this runner", 10 * 60, (pytest("lab", "tests/lab", "tests/check"),), ("packages",), tests=True),
     *(kunit(kind) for kind in KERNELS),
     *(scenarios(kind) for kind in KERNELS),
 )
