@@ -25,7 +25,7 @@ class QemuNode(Node):
         # The AML of QEMU's ACPI tables takes seconds to interpret in a debug kernel under TCG;
         # without ACPI the second CPU comes from the MP table, which lists one CPU a socket.
         boot = ["console=ttyS0", "loglevel=5", "acpi=off", "panic=-1", "net.ifnames=0", "random.trust_cpu=on",
-                "no_hash_pointers", f"rblk_init={self.init_script()}"]
+                "no_hash_pointers", "kunit.enable=1", f"rblk_init={self.init_script()}"]
         command = [
             "qemu-system-x86_64", *accel.choose(self.run_state, self.kernel.image, first_root),
             "-M", "pc", "-smp", f"{self.cpus},sockets={self.cpus}", "-m", str(self.memory), "-nodefaults", "-display", "none", "-no-reboot",

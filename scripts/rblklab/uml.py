@@ -16,7 +16,7 @@ class UmlNode(Node):
             str(self.kernel.image), f"mem={self.memory}M", "rootfstype=hostfs", "rootflags=/", "ro",
             f"umid={self.name}", f"uml_dir={self.folder}", f"init={self.init_script()}",
             "con0=null,fd:1", f"con1=fd:{agent_fd}", "con=null", "loglevel=5", "panic=-1", "no_hash_pointers",
-            "kasan_multi_shot",  # report every fault, not only the first
+            "kunit.enable=1", "kasan_multi_shot",  # report every fault, not only the first
         ]
         command += [f"vec{port.link}:transport=fd,fd={port.fd},depth=128,mtu={MTU},mac={port.mac}" for port in self.ports]
         return ["env", f"RBLK_CONSOLE={self.console.path}", "TMPDIR=/dev/shm", *command]
