@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+// 'rblk map': addresses in order, time shared out, the node waited for.
+#include <cerrno>
+
+#include <linux/rblk_client.h>
+
+#include "command_fixture.hpp"
+
+namespace rblk::test {
+namespace {
+
+class MapTest : public CommandTest {
+protected:
+    MapTest() {
+        client_says(
+            {Put().u32(RBLK_CLIENT_A_DEVICE_INDEX, 0).text(RBLK_CLIENT_A_DEVICE_NAME, "rblk0")});
+        rig.nodes = {"/dev/rblk0"};
+    }
+
+    // Fails the first attempts so and then maps.
+    void fail_first(std::vector<int> errors) {
+        client = [errors, good = client, at = std::size_t{0}](const Seen& request) mutable {
+            if (at < errors.size()) return Answer::refuse(errors[at++], "it fails");
+            return good(request);
+        };
+    }
+};
+
+TEST_F(MapTest, PrintsThePathAlone) {
+    auto outcome = rig.run({"map", "10.0.0.1", "db"});
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.out, "/dev/rblk0\n");
+    EXPECT_EQ(outcome.err, "");
+    const auto& sent = rig.kernel.requests.at(0);
+    EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME), "node-b");
+    EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SERVER), v4_bytes("10.0.0.1", 7471));
+    EXPECT_FALSE(sent.has(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS));
+}
+
+TEST_F(MapTest, Json) {
+    auto outcome = rig.run({"map", "[fe80::1%eth1]:80", "db", "--json"});
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(json_of(outcome.out),
+              Json::parse(R"({"schema":1,"device":"/dev/rblk0","index":0,"name":"rblk0",
+                              "server":"[fe80::1%eth1]:80","export":"db","failed_attempts":[]})"));
+    EXPECT_EQ(rig.kernel.requests.at(0).value(RBLK_CLIENT_A_DEVICE_SERVER),
+              v6_bytes("fe80::1", 80, 3));
+}
+
+TEST_F(MapTest, Options) {
+    rig.run({"map", "10.0.0.1", "db", "--read-only", "--queues", "128", "--depth", "1",
+             "--client-name", "me", "--timeout", "600"});
+    const auto& sent = rig.kernel.requests.at(0);
+    EXPECT_TRUE(sent.has(RBLK_CLIENT_A_DEVICE_READ_ONLY));
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_QUEUES), 128u);
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_DEPTH), 1u);
+    EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME), "me");
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 600000u);
+}
+
+TEST_F(MapTest, WaitsForTheNode) {
+    rig.nodes.clear();
+    auto begin = rig.clock;
+    rig.tick = [&] {
+        if (rig.clock - begin >= std::chrono::seconds(2)) rig.nodes.insert("/dev/rblk0");
+    };
+    EXPECT_EQ(rig.run({"map", "10.0.0.1", "db"}).out, "/dev/rblk0\n");
+    EXPECT_GE(rig.clock - begin, std::chrono::seconds(2));
+}
+
+TEST_F(MapTest, NodeThatNeverComes) {
+    rig.nodes.clear();
+    auto begin = rig.clock;
+    auto outcome = rig.run({"map", "10.0.0.1", "db"});
+    EXPECT_EQ(outcome.exit, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(has(outcome.err, "rblk unmap /dev/rblk0")) << outcome.err;
+    EXPECT_LT(rig.clock - begin, std::chrono::seconds(11));
+}
+
+TEST_F(MapTest, AddressesInOrder) {
+    rig.hosts["node-a"] = {*Address::from_wire(v6_bytes("2001:db8::1", 0)),
+                           *Address::from_wire(v4_bytes("10.0.0.1", 0)),
+                           *Address::from_wire(v4_bytes("10.0.0.2", 0))};
+    fail_first({ENXIO});
+    auto outcome = rig.run({"map", "node-a", "db"});
+    EXPECT_EQ(outcome.exit, 0);
+    EXPECT_EQ(outcome.out, "/dev/rblk0\n");
+    EXPECT_TRUE(has(outcome.err, "[2001:db8::1]:7471: it fails")) << outcome.err;
+    ASSERT_EQ(rig.kernel.requests.size(), 2u);
+    EXPECT_EQ(rig.kernel.requests[1].value(RBLK_CLIENT_A_DEVICE_SERVER),
+              v4_bytes("10.0.0.1", 7471));
+    // The time is shared out among those that are left.
+    EXPECT_EQ(rig.kernel.requests[0].u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 10000u);
+    EXPECT_EQ(rig.kernel.requests[1].u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 15000u);
+}
+
+TEST_F(MapTest, AddressesInOrderAsJson) {
+    rig.hosts["node-a"] = {*Address::from_wire(v4_bytes("10.0.0.1", 0)),
+                           *Address::from_wire(v4_bytes("10.0.0.2", 0))};
+    fail_first({ETIMEDOUT});
+    auto outcome = rig.run({"map", "node-a:80", "db", "--json"});
+    EXPECT_EQ(outcome.err, "");
+    auto json = json_of(outcome.out);
+    EXPECT_EQ(json["server"], "10.0.0.2:80");
+    EXPECT_EQ(json["failed_attempts"],
+              Json::parse(R"([{"server":"10.0.0.1:80","error":"it fails"}])"));
+}
+
+TEST_F(MapTest, AnAnswerOfTheServerIsFinal) {
+    rig.hosts["node-a"] = {*Address::from_wire(v4_bytes("10.0.0.1", 0)),
+                           *Address::from_wire(v4_bytes("10.0.0.2", 0))};
+    for (int error : {ENOENT, EACCES, EBUSY, EROFS, EPROTONOSUPPORT, EEXIST, EPERM, EINTR}) {
+        client_refuses(error);
+        rig.kernel.requests.clear();
+        EXPECT_NE(rig.run({"map", "node-a", "db"}).exit, 0);
+        EXPECT_EQ(rig.kernel.requests.size(), 1u) << error;
+    }
+    for (int error : {ENXIO, ECONNREFUSED, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ENODEV}) {
+        client_refuses(error);
+        rig.kernel.requests.clear();
+        auto outcome = rig.run({"map", "node-a", "db"});
+        EXPECT_EQ(outcome.exit, 6);
+        EXPECT_EQ(rig.kernel.requests.size(), 2u) << error;
+        EXPECT_TRUE(has(outcome.err, "of 10.0.0.2:7471, nor of 10.0.0.1:7471")) << outcome.err;
+    }
+}
+
+TEST_F(MapTest, NameThatHasNoAddress) {
+    auto outcome = rig.run({"map", "nowhere", "db"});
+    EXPECT_EQ(outcome.exit, 6);
+    EXPECT_TRUE(has(outcome.err, "nowhere"));
+    EXPECT_TRUE(rig.kernel.requests.empty());
+}
+
+TEST_F(MapTest, HostNameThatIsNoClientName) {
+    rig.host = "a host";
+    auto outcome = rig.run({"map", "10.0.0.1", "db"});
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_TRUE(has(outcome.err, "--client-name")) << outcome.err;
+    EXPECT_EQ(rig.run({"map", "10.0.0.1", "db", "--client-name", "me"}).exit, 0);
+}
+
+TEST_F(MapTest, MalformedReply) {
+    client_says({Put().raw(RBLK_CLIENT_A_DEVICE_INDEX, Bytes(2))});
+    auto outcome = rig.run({"map", "10.0.0.1", "db"});
+    EXPECT_EQ(outcome.exit, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_TRUE(has(outcome.err, "'index' has 2 bytes")) << outcome.err;
+}
+
+}  // namespace
+}  // namespace rblk::test

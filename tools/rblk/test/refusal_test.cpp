@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+// Each refusal of the kernel: exit code, words, hint, JSON.
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include <linux/rblk_client.h>
+
+#include "command_fixture.hpp"
+#include "error.hpp"
+
+namespace rblk::test {
+namespace {
+
+struct Refusal {
+    std::vector<std::string> words;
+    int error;
+    int exit;
+    const char* code;
+    const char* hint;
+};
+
+void PrintTo(const Refusal& refusal, std::ostream* out) {
+    for (const auto& word : refusal.words) *out << word << " ";
+    *out << refusal.error;
+}
+
+class RefusalTest : public CommandTest, public ::testing::WithParamInterface<Refusal> {};
+
+TEST_P(RefusalTest, ExitCodeAndText) {
+    const auto& wanted = GetParam();
+    client_refuses(wanted.error, "said the kernel");
+    server_refuses(wanted.error, "said the kernel");
+    auto words = wanted.words;
+    auto text = rig.run(words);
+    EXPECT_EQ(text.exit, wanted.exit) << text.err;
+    EXPECT_EQ(text.out, "");
+    EXPECT_TRUE(has(text.err, "said the kernel")) << text.err;
+    EXPECT_TRUE(has(text.err, wanted.hint)) << text.err;
+    words.push_back("--json");
+    auto json = rig.run(words);
+    EXPECT_EQ(json.exit, wanted.exit);
+    EXPECT_EQ(json.err, "");
+    auto error = json_of(json.out)["error"];
+    EXPECT_EQ(error["code"], wanted.code);
+    EXPECT_EQ(error["exit"], wanted.exit);
+    EXPECT_TRUE(has(error["message"], "said the kernel"));
+    // Without an extack the errno has words too.
+    client_refuses(wanted.error);
+    server_refuses(wanted.error);
+    EXPECT_TRUE(has(rig.run(wanted.words).err, std::strerror(wanted.error)));
+}
+
+const std::vector<std::string> map_words = {"map", "10.0.0.1", "db"};
+const std::vector<std::string> add_words = {"export", "add", "db", "--memory", "2M"};
+
+INSTANTIATE_TEST_SUITE_P(
+    All, RefusalTest,
+    ::testing::Values(
+        Refusal{map_words, ENXIO, 6, "unreachable", "rblk listen list"},
+        Refusal{map_words, ECONNREFUSED, 6, "unreachable", "rblk listen list"},
+        Refusal{map_words, ETIMEDOUT, 6, "unreachable", "--timeout"},
+        Refusal{map_words, EHOSTUNREACH, 6, "unreachable", "ip route"},
+        Refusal{map_words, ENETUNREACH, 6, "unreachable", "ip route"},
+        Refusal{map_words, ENODEV, 6, "unreachable", "rblk check"},
+        Refusal{map_words, ENOENT, 3, "not_found", "rblk export list"},
+        Refusal{map_words, EACCES, 4, "denied", "--allow node-b"},
+        Refusal{map_words, EPERM, 4, "denied", "root"},
+        Refusal{map_words, EROFS, 4, "denied", "--read-only"},
+        Refusal{map_words, EBUSY, 5, "busy", "--shared"},
+        Refusal{map_words, EEXIST, 5, "busy", "rblk device list"},
+        Refusal{map_words, EPROTONOSUPPORT, 7, "protocol_version", "one version"},
+        Refusal{map_words, EINTR, 1, "failure", ""}, Refusal{map_words, EIO, 1, "failure", ""},
+        Refusal{{"unmap", "0"}, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{{"unmap", "0"}, EBUSY, 5, "busy", "--force"},
+        Refusal{{"unmap", "0"}, EPERM, 4, "denied", "root"},
+        Refusal{{"unmap", "0"}, EOPNOTSUPP, 1, "failure", "one version"},
+        Refusal{{"device", "show", "0"}, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{{"device", "show", "0"}, ENOENT, 3, "not_found", "rblk device list"},
+        Refusal{{"device", "list"}, EPERM, 4, "denied", "root"},
+        Refusal{{"session", "list"}, ENOMEM, 1, "failure", ""},
+        Refusal{add_words, EEXIST, 5, "busy", "rblk export show db"},
+        Refusal{add_words, ENOMEM, 1, "failure", "less memory"},
+        Refusal{add_words, EINVAL, 1, "failure", ""},
+        Refusal{add_words, EPERM, 4, "denied", "root"},
+        Refusal{{"export", "show", "db"}, ENOENT, 3, "not_found", "rblk export list"},
+        Refusal{{"export", "remove", "db"}, ENOENT, 3, "not_found", "rblk export list"},
+        Refusal{{"export", "remove", "db"}, EBUSY, 5, "busy", "--force"},
+        Refusal{{"listen", "add", "any"}, EEXIST, 5, "busy", "rblk listen list"},
+        Refusal{{"listen", "add", "any"}, EADDRINUSE, 5, "busy", "ss -lntp"},
+        Refusal{{"listen", "remove", "any"}, ENOENT, 3, "not_found", "rblk listen list"}));
+
+TEST_F(CommandTest, RefusalNamesAttributeAndPlace) {
+    client = [](const Seen&) {
+        return Answer::refuse(EINVAL, "more than the server has", RBLK_CLIENT_A_DEVICE_QUEUES);
+    };
+    auto outcome = rig.run({"map", "10.0.0.1", "db", "--queues", "8"});
+    EXPECT_EQ(outcome.err,
+              "rblk: cannot map the export 'db' of 10.0.0.1:7471: more than the server has "
+              "(attribute 'queues')\n");
+}
+
+TEST(ExitCodes, OfEachErrno) {
+    EXPECT_EQ(exit_for_errno(ENODEV, Operation::map), Exit::unreachable);
+    EXPECT_EQ(exit_for_errno(ENODEV, Operation::other), Exit::not_found);
+    EXPECT_EQ(exit_for_errno(EADDRNOTAVAIL, Operation::other), Exit::unreachable);
+    EXPECT_EQ(exit_for_errno(12345, Operation::other), Exit::failure);
+    std::set<int> codes;
+    for (const auto& info : exit_table()) {
+        EXPECT_TRUE(codes.insert(static_cast<int>(info.exit)).second);
+        EXPECT_EQ(exit_code_name(info.exit), info.code);
+    }
+    EXPECT_EQ(codes.size(), 9u);
+}
+
+}  // namespace
+}  // namespace rblk::test
