@@ -104,6 +104,7 @@ enum rblk_msg_type {
 	RBLK_MSG_EXTENTS = 4,
 	RBLK_MSG_CLOSE = 5,
 	RBLK_MSG_PING = 6,
+	RBLK_MSG_REVOKE = 7,
 	RBLK_MSG_REPLY = 0x8000,
 };
 
@@ -206,7 +207,11 @@ static_assert(sizeof(struct rblk_wire_extents_reply) == 16);
 #define RBLK_RKEYS_MAX	((RBLK_MSG_SIZE - sizeof(struct rblk_wire_hdr) - \
 			  sizeof(struct rblk_wire_extents_reply)) / sizeof(__le32))
 
-/* CLOSE: the reply is a header. After it, no key of the open is valid. */
+/*
+ * CLOSE, from the client: the reply is a header. After it, no key of the open is
+ * valid. REVOKE, from the server, has the same body and no reply: the client ends
+ * its I/O on the open and closes it, or loses the path.
+ */
 struct rblk_wire_close {
 	__le32	handle;
 	__le32	reserved;

@@ -123,6 +123,7 @@ static void expect_equal(struct kunit *test, const struct rblk_msg *a, const str
 					b->extents_reply.rkeys[i]);
 		break;
 	case 0x0005:
+	case 0x0007:
 		KUNIT_EXPECT_EQ(test, a->close.handle, b->close.handle);
 		break;
 	case 0x8002:
@@ -336,7 +337,8 @@ struct field_case {
 
 static const struct field_case field_cases[] = {
 	{ "type 0", G_PING, { TYPE(0) }, false },
-	{ "type 7", G_PING, { TYPE(7) }, false },
+	{ "type 7 without its body", G_PING, { TYPE(7) }, false },
+	{ "type 8", G_PING, { TYPE(8) }, false },
 	{ "type 0x0600", G_PING, { TYPE(0x0600) }, false },
 	{ "type 0xffff", G_PING, { TYPE(0xffff) }, false },
 	{ "type reply to nothing", G_PING, { TYPE(0x8000) }, false },

@@ -407,7 +407,7 @@ static void rblk_extents_reply_decode(const void *body, struct rblk_msg *msg)
 	msg->extents_reply.wire_rkeys = body + sizeof(wire);
 }
 
-/* A handle is the server's to choose; whether it is open is for the caller. */
+/* CLOSE and REVOKE. The server chooses handles; whether one is open, the caller knows. */
 static bool rblk_close_ok(const struct rblk_msg *msg)
 {
 	return true;
@@ -478,6 +478,9 @@ static const struct rblk_codec rblk_codecs[] = {
 		.type = RBLK_MSG_CLOSE | RBLK_MSG_REPLY,
 	}, {
 		.type = RBLK_MSG_PING,
+	}, {
+		RBLK_MSG_REVOKE, sizeof(struct rblk_wire_close),
+		rblk_close_ok, rblk_close_encode, rblk_close_decode,
 	},
 };
 
