@@ -82,6 +82,7 @@ enum rblk_conn_step {
  * @id: CM id
  * @dev: its device, which the owner uses
  * @qp: its QP, owned by @id
+ * @qpn: its number, for CM events that race with its destruction
  * @cq: its CQ
  * @rq_wrs: size of the receive queue
  * @step: how far the CM has come
@@ -105,6 +106,7 @@ struct rblk_conn {
 	struct rdma_cm_id		*id;
 	struct rblk_dev			*dev;
 	struct ib_qp			*qp;
+	u32				qpn;
 	struct ib_cq			*cq;
 	u32				rq_wrs;
 
@@ -159,6 +161,7 @@ void rblk_conn_adopt(struct rblk_conn *conn, struct rdma_cm_id *id);
 int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 resp_rd);
 void rblk_conn_fail(struct rblk_conn *conn, int err, const char *what);
 void rblk_conn_abort(struct rblk_conn *conn, int err, const char *what);
+void rblk_conn_cut(struct rblk_conn *conn);
 void rblk_conn_destroy(struct rblk_conn *conn);
 
 int rblk_msgs_create(struct rblk_conn *conn);

@@ -22,6 +22,7 @@
  * @lock: protects @users and @removing
  * @users: who uses it
  * @removing: nobody may begin to use it
+ * @stuck: it once did not complete what was posted: nobody waits long for it
  * @idle: completed when it is being removed and nobody uses it any more
  */
 struct rblk_dev {
@@ -31,6 +32,7 @@ struct rblk_dev {
 	spinlock_t		lock;		/* protects @users and @removing */
 	struct list_head	users;
 	bool			removing;
+	bool			stuck;
 	struct completion	idle;
 };
 

@@ -21,7 +21,7 @@ DECLARE_EVENT_CLASS(rblk_conn_class,
 	),
 	TP_fast_assign(
 		__entry->conn = conn;
-		__entry->qpn = conn->qp ? conn->qp->qp_num : 0;
+		__entry->qpn = conn->qpn;
 	),
 	TP_printk("conn=%p qpn=%u", __entry->conn, __entry->qpn)
 );

@@ -13,6 +13,11 @@
  */
 #define RBLK_ACK_TIMEOUT	17
 #define RBLK_RETRIES		7
+/*
+ * A message never meets an empty receive queue (see msgs.c), so a peer that has
+ * none to offer is broken, and is not retried for ever, as 7 would mean.
+ */
+#define RBLK_RNR_RETRIES	6
 /* How long a peer without a receive is left alone: 0.64 ms, not the 655 ms of 0. */
 #define RBLK_MIN_RNR_TIMER	12
 #define RBLK_DRAIN_TIMEOUT	(10 * HZ)
@@ -282,6 +287,7 @@ int rblk_conn_create(struct rblk_conn *conn, struct rblk_dev *dev, struct ib_pd 
 	if (err)
 		return err;
 	conn->qp = conn->id->qp;
+	conn->qpn = conn->qp->qp_num;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(rblk_conn_create);
@@ -307,7 +313,7 @@ int rblk_conn_connect(struct rblk_conn *conn, const struct rblk_req *req, u32 in
 		.initiator_depth	= init_rd,
 		.responder_resources	= 1,
 		.retry_count		= RBLK_RETRIES,
-		.rnr_retry_count	= RBLK_RETRIES,
+		.rnr_retry_count	= RBLK_RNR_RETRIES,
 	};
 	int err;
 
@@ -355,7 +361,7 @@ int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 res
 		.initiator_depth	= 1,
 		.responder_resources	= resp_rd,
 		.retry_count		= RBLK_RETRIES,
-		.rnr_retry_count	= RBLK_RETRIES,
+		.rnr_retry_count	= RBLK_RNR_RETRIES,
 	};
 	int err;
 
@@ -413,6 +419,8 @@ static void rblk_conn_drain(struct rblk_conn *conn)
 	};
 	struct ib_recv_wr rwr = { .wr_cqe = &conn->rq_drain };
 	struct ib_qp *qp = conn->qp;
+	/* Many connections of one dead device are waited for once, not one by one. */
+	unsigned long limit = READ_ONCE(conn->dev->stuck) ? HZ / 100 + 1 : RBLK_DRAIN_TIMEOUT;
 	bool late = false;
 
 	if (qp->device->ops.drain_sq || qp->device->ops.drain_rq) {
@@ -425,13 +433,35 @@ static void rblk_conn_drain(struct rblk_conn *conn)
 	conn->sq_drain.done = rblk_conn_sq_drained;
 	conn->rq_drain.done = rblk_conn_rq_drained;
 	if (!ib_post_send(qp, &swr.wr, NULL))
-		late |= !wait_for_completion_timeout(&conn->sq_drained, RBLK_DRAIN_TIMEOUT);
+		late |= !wait_for_completion_timeout(&conn->sq_drained, limit);
 	if (conn->nr_rx && !ib_post_recv(qp, &rwr, NULL))
-		late |= !wait_for_completion_timeout(&conn->rq_drained, RBLK_DRAIN_TIMEOUT);
+		late |= !wait_for_completion_timeout(&conn->rq_drained, late ? 1 : limit);
+	if (late)
+		WRITE_ONCE(conn->dev->stuck, true);
 	if (late)
 		pr_warn_ratelimited("rblk: %s did not complete all work of a queue pair in %d s\n",
 				    qp->device->name, RBLK_DRAIN_TIMEOUT / HZ);
 }
+
+/**
+ * rblk_conn_cut - end what a peer can reach through a connection
+ * @conn: the connection; nobody posts to it any more
+ *
+ * When it returns, there is no queue pair and no DMA of this connection. The rest is
+ * for rblk_conn_destroy(), which waits for the CM without a limit.
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ */
+void rblk_conn_cut(struct rblk_conn *conn)
+{
+	if (!conn->qp)
+		return;
+	rdma_disconnect(conn->id);
+	rblk_conn_drain(conn);
+	rdma_destroy_qp(conn->id);
+	conn->qp = NULL;
+}
+EXPORT_SYMBOL_GPL(rblk_conn_cut);
 
 /**
  * rblk_conn_destroy - undo all that was done for a connection, however far it came
@@ -448,15 +478,10 @@ void rblk_conn_destroy(struct rblk_conn *conn)
 	if (!conn->id)
 		return;
 	trace_rblk_conn_destroy(conn);
-	if (conn->qp) {
-		rdma_disconnect(conn->id);
-		rblk_conn_drain(conn);
-		rdma_destroy_qp(conn->id);
-	}
+	rblk_conn_cut(conn);
 	rdma_destroy_id(conn->id);
 	if (conn->cq)
 		ib_free_cq(conn->cq);
-	conn->qp = NULL;
 	conn->cq = NULL;
 	rblk_msgs_destroy(conn);
 	conn->id = NULL;

@@ -11,52 +11,37 @@
 
 #define RBLK_REG_TIMEOUT	(10 * HZ)
 
-struct rblk_reg {
-	struct ib_cqe		cqe;
-	struct completion	done;
-	enum ib_wc_status	status;
-};
-
-static void rblk_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+static void rblk_mr_registered(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct rblk_reg *reg = container_of(wc->wr_cqe, struct rblk_reg, cqe);
+	struct rblk_mr *rmr = container_of(wc->wr_cqe, struct rblk_mr, reg);
 
-	reg->status = wc->status;
-	complete(&reg->done);
+	rmr->status = wc->status;
+	complete(&rmr->registered);
 }
 
-/*
- * Post the registration and wait for it. The work request's memory is on the
- * stack, so the wait ends only with its completion: a connection that fails
- * flushes it, and if the device completes nothing at all, the QP is moved to the
- * error state to make it.
- */
-static int rblk_mr_post(struct rblk_conn *conn, struct ib_mr *mr, int access)
+/* Return: 0; -EINPROGRESS if it may still complete; another negative errno. */
+static int rblk_mr_post(struct rblk_mr *rmr, struct rblk_conn *conn, int access)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-	struct rblk_reg reg = { .cqe.done = rblk_reg_done };
 	struct ib_reg_wr wr = {
 		.wr = {
-			.wr_cqe		= &reg.cqe,
+			.wr_cqe		= &rmr->reg,
 			.opcode		= IB_WR_REG_MR,
 			.send_flags	= IB_SEND_SIGNALED,
 		},
-		.mr	= mr,
-		.key	= mr->rkey,
+		.mr	= rmr->mr,
+		.key	= rmr->mr->rkey,
 		.access	= access,
 	};
 	int err;
 
-	init_completion(&reg.done);
+	rmr->reg.done = rblk_mr_registered;
+	init_completion(&rmr->registered);
 	err = ib_post_send(conn->qp, &wr.wr, NULL);
 	if (err)
 		return err;
-	if (!wait_for_completion_timeout(&reg.done, RBLK_REG_TIMEOUT)) {
-		rblk_conn_fail(conn, -ETIMEDOUT, "a registration did not complete");
-		ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
-		wait_for_completion(&reg.done);
-	}
-	return reg.status == IB_WC_SUCCESS ? 0 : -EIO;
+	if (!wait_for_completion_timeout(&rmr->registered, RBLK_REG_TIMEOUT))
+		return -EINPROGRESS;
+	return rmr->status == IB_WC_SUCCESS ? 0 : -EIO;
 }
 
 /**
@@ -72,7 +57,9 @@ static int rblk_mr_post(struct rblk_conn *conn, struct ib_mr *mr, int access)
  * @read_only: the peer may not write
  *
  * Context: Process context. Sleeps.
- * Return: 0 and the key is @rmr->mr->rkey, or a negative errno and @rmr is empty.
+ * Return: 0 and the key is @rmr->mr->rkey. -EINPROGRESS: the device did not complete
+ * it in time; the connection is broken, and @rmr stays as it is until the queue pair
+ * is destroyed. Another negative errno, and @rmr is empty.
  */
 int rblk_mr_register(struct rblk_mr *rmr, struct rblk_conn *conn, struct ib_pd *pd,
 		     struct page **blocks, u32 nr_blocks, const struct rblk_export_plan *plan,
@@ -116,8 +103,12 @@ int rblk_mr_register(struct rblk_mr *rmr, struct rblk_conn *conn, struct ib_pd *
 	rmr->mr->iova = iova;
 	ib_update_fast_reg_key(rmr->mr, get_random_u8());
 
-	err = rblk_mr_post(conn, rmr->mr, access);
+	err = rblk_mr_post(rmr, conn, access);
 	trace_rblk_mr_register(conn, rmr->mr, access, err);
+	if (err == -EINPROGRESS) {
+		rblk_conn_fail(conn, -ETIMEDOUT, "a registration did not complete");
+		return err;
+	}
 	if (err)
 		goto err_mr;
 	return 0;
@@ -140,14 +131,23 @@ EXPORT_SYMBOL_GPL(rblk_mr_register);
  *
  * Context: Process context. Sleeps. When it returns, no peer can reach the memory
  * through @rmr.
+ * Return: whether it is so. If the device refuses, the memory must never be freed.
  */
-void rblk_mr_release(struct rblk_mr *rmr, struct rblk_dev *dev)
+bool rblk_mr_release(struct rblk_mr *rmr, struct rblk_dev *dev)
 {
+	int err;
+
 	if (!rmr->mr)
-		return;
-	ib_dereg_mr(rmr->mr);
+		return true;
+	err = ib_dereg_mr(rmr->mr);
+	if (err) {
+		pr_err_ratelimited("rblk: %s keeps a registration (%d): its memory is lost\n",
+				   dev->ib->name, err);
+		return false;
+	}
 	ib_dma_unmap_sg(dev->ib, rmr->sgt.sgl, rmr->sgt.orig_nents, rmr->dir);
 	sg_free_table(&rmr->sgt);
 	rmr->mr = NULL;
+	return true;
 }
 EXPORT_SYMBOL_GPL(rblk_mr_release);
