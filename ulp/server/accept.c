@@ -90,6 +90,12 @@ static enum rblk_status rblk_srv_accept_control(struct rblk_srv_pending *pending
 		return rblk_status_from_errno(PTR_ERR(path));
 
 	mutex_lock(&path->lock);
+	/* A newer attempt may have ended it since it was listed. */
+	if (READ_ONCE(path->state) != RBLK_SRV_BUILDING) {
+		mutex_unlock(&path->lock);
+		rblk_srv_path_put(path);
+		return RBLK_NO_SESSION;
+	}
 	rblk_conn_adopt(&path->control, pending->id);
 	status = rblk_srv_control_setup(path, pending);
 	if (status != RBLK_OK)
@@ -178,11 +184,19 @@ static enum rblk_status rblk_srv_accept_queue(struct rblk_srv_pending *pending)
 	mutex_unlock(&rblk_srv_lock);
 	if (!path)
 		return RBLK_NO_SESSION;
+	/* Before the lock, which a ready path may hold for long: an open registers. */
+	if (READ_ONCE(path->state) != RBLK_SRV_BUILDING) {
+		rblk_srv_path_put(path);
+		return RBLK_NO_SESSION;
+	}
 	mutex_lock(&path->lock);
 	status = rblk_srv_queue_check(path, pending);
 	if (status == RBLK_OK &&
-	    !rblk_srv_queue_setup(path, &path->queues[pending->req.queue], pending))
+	    !rblk_srv_queue_setup(path, &path->queues[pending->req.queue], pending)) {
 		path->nr_up++;
+		/* It makes progress, and cannot for ever: there are so many queues. */
+		WRITE_ONCE(path->build_by, jiffies + RBLK_SRV_BUILD_TIMEOUT);
+	}
 	mutex_unlock(&path->lock);
 	rblk_srv_path_put(path);
 	return status;

@@ -21,6 +21,7 @@ static void rblk_srv_control_recv(struct rblk_conn *conn, struct rblk_rx *rx)
 	struct rblk_srv_path *path = container_of(conn, struct rblk_srv_path, control);
 	unsigned long flags;
 
+	WRITE_ONCE(path->heard, jiffies);
 	spin_lock_irqsave(&path->rx_lock, flags);
 	if (!path->rx_closed) {
 		list_add_tail(&rx->entry, &path->rx);
@@ -43,7 +44,7 @@ static enum rblk_status rblk_srv_hello(struct rblk_srv_path *path,
 
 	if (path->session)
 		return RBLK_MALFORMED;
-	if (hello->mandatory & ~RBLK_FEATURES)
+	if (rblk_wire_unknown_features(hello->mandatory))
 		return RBLK_FEATURE;
 	queues = kcalloc(hello->queues, sizeof(*queues), GFP_KERNEL);
 	if (!queues)
@@ -148,6 +149,19 @@ static int rblk_srv_message(struct rblk_srv_path *path, struct rblk_rx *rx, u32 
 	return err;
 }
 
+static int rblk_srv_rx_one(struct rblk_srv_path *path, struct rblk_rx *rx, u32 *rkeys)
+{
+	int err;
+
+	/* The work is cancelled before the connection goes: it is there throughout. */
+	mutex_lock(&path->lock);
+	err = rblk_srv_message(path, rx, rkeys);
+	if (!err)
+		rblk_rx_repost(rx);
+	mutex_unlock(&path->lock);
+	return err;
+}
+
 static struct rblk_rx *rblk_srv_next_rx(struct rblk_srv_path *path)
 {
 	struct rblk_rx *rx;
@@ -178,13 +192,15 @@ void rblk_srv_rx_work(struct work_struct *work)
 		rblk_srv_path_error(path, -ENOMEM, "out of memory");
 		return;
 	}
-	while ((rx = rblk_srv_next_rx(path))) {
-		/* Cancelled before the connection goes, so it is there throughout. */
+	if (xchg(&path->revoke, false)) {
 		mutex_lock(&path->lock);
-		err = rblk_srv_message(path, rx, rkeys);
-		if (!err)
-			rblk_rx_repost(rx);
+		err = rblk_srv_revoke(path);
 		mutex_unlock(&path->lock);
+		if (err)
+			rblk_srv_path_error(path, err, "the client could not be told");
+	}
+	while ((rx = rblk_srv_next_rx(path))) {
+		err = rblk_srv_rx_one(path, rx, rkeys);
 		if (err) {
 			rblk_srv_path_error(path, err, "a message of the client makes no sense");
 			break;

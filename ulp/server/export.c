@@ -7,7 +7,11 @@
 #include <uapi/linux/rblk_server.h>
 #include "server.h"
 
+/* For a client to close an export that is removed by force. */
+#define RBLK_SRV_REVOKE_TIMEOUT	(5 * HZ)
+
 LIST_HEAD(rblk_srv_exports);
+static DECLARE_WAIT_QUEUE_HEAD(rblk_srv_closed);
 static u32 rblk_srv_nr_exports;
 
 static void rblk_srv_export_release(struct kref *ref)
@@ -179,13 +183,14 @@ void rblk_srv_export_unuse(struct rblk_srv_open *open)
 	mutex_lock(&rblk_srv_lock);
 	list_del(&open->entry);
 	if (open->read_only)
-		export->readers--;
+		WRITE_ONCE(export->readers, export->readers - 1);
 	else
-		export->writers--;
+		WRITE_ONCE(export->writers, export->writers - 1);
 	/* Of a removed one nobody hears any more. */
 	if (!list_empty(&export->entry))
 		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);
 	mutex_unlock(&rblk_srv_lock);
+	wake_up_all(&rblk_srv_closed);
 	kref_put(&export->ref, rblk_srv_export_release);
 }
 
@@ -208,11 +213,41 @@ static struct rblk_srv_path *rblk_srv_export_user(struct rblk_srv_export *export
 	return found;
 }
 
-/* Unlisted already, so nobody opens it any more: the number of users only falls. */
+static bool rblk_srv_export_unused(const struct rblk_srv_export *export)
+{
+	return !READ_ONCE(export->readers) && !READ_ONCE(export->writers);
+}
+
+/* Ask each path that has it open to close it. */
+static void rblk_srv_export_revoke(struct rblk_srv_export *export)
+{
+	struct rblk_srv_path *path;
+
+	mutex_lock(&rblk_srv_lock);
+	list_for_each_entry(path, &rblk_srv_paths, entry) {
+		if (!rblk_srv_open_already(path, export))
+			continue;
+		/* Its lock comes before ours: let a work of it do that. */
+		path->revoke = true;
+		queue_work(rblk_srv_wq, &path->rx_work);
+	}
+	mutex_unlock(&rblk_srv_lock);
+}
+
+/*
+ * Unlisted already, so nobody opens it any more: the number of users only falls.
+ *
+ * A client that is asked ends its I/O on the export and closes it, and keeps its
+ * path for what else it has open. One that does not loses the path: to invalidate a
+ * key under its I/O would break the queue pair all the same.
+ */
 static void rblk_srv_export_cut(struct rblk_srv_export *export)
 {
 	struct rblk_srv_path *path;
 
+	rblk_srv_export_revoke(export);
+	wait_event_timeout(rblk_srv_closed, rblk_srv_export_unused(export),
+			   RBLK_SRV_REVOKE_TIMEOUT);
 	while ((path = rblk_srv_export_user(export))) {
 		rblk_srv_path_error(path, -ESHUTDOWN, "an export was removed by force");
 		rblk_srv_path_end(path);
@@ -223,7 +258,8 @@ static void rblk_srv_export_cut(struct rblk_srv_export *export)
 /**
  * rblk_srv_export_remove - withdraw an export
  * @name: its name
- * @force: although clients have it open; their paths are cut first
+ * @force: although clients have it open; they are told to close it, and cut off
+ *	if they do not
  * @extack: takes the reason of a refusal
  *
  * Context: Process context. Sleeps, for a bounded time. When it returns 0, no

@@ -5,6 +5,8 @@
  * A listener stays when its address or its device is missing, at first or later,
  * and tries again by itself: when a device comes, and every few seconds.
  */
+#include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -12,6 +14,7 @@
 
 #define RBLK_SRV_BACKLOG	64
 #define RBLK_SRV_LISTEN_RETRY	(2 * HZ)
+#define RBLK_SRV_LISTEN_CHECK	(10 * HZ)
 
 /**
  * struct rblk_srv_listener - an address
@@ -90,8 +93,8 @@ static int rblk_srv_listener_open(struct rblk_srv_listener *listener)
 	id = rdma_create_id(&init_net, rblk_srv_listener_event, listener, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
-	/* [::] is for IPv6 alone; 0.0.0.0 beside it is a listener of its own. */
-	err = rdma_set_afonly(id, 1);
+	/* The wildcard of IPv6 takes IPv4 too, as a socket's does. */
+	err = rdma_set_afonly(id, !rblk_addr_wildcard(&listener->addr));
 	if (!err)
 		err = rdma_bind_addr(id, addr);
 	if (!err)
@@ -125,15 +128,49 @@ static void rblk_srv_listener_notify(struct rblk_srv_listener *listener)
 	rblk_srv_notify_listener(&info);
 }
 
+static int rblk_srv_probe_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
+{
+	return 0;
+}
+
+/*
+ * The CM says nothing when an address moves to another device, and the id goes on
+ * listening on the old one, where no request comes any more.
+ */
+static bool rblk_srv_listener_moved(struct rblk_srv_listener *listener)
+{
+	struct sockaddr_storage addr = listener->addr;
+	struct rdma_cm_id *id;
+	bool moved;
+
+	lockdep_assert_held(&listener->lock);
+	if (!listener->id || rblk_addr_wildcard(&addr))
+		return false;
+	if (addr.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&addr)->sin6_port = 0;
+	else
+		((struct sockaddr_in *)&addr)->sin_port = 0;
+	id = rdma_create_id(&init_net, rblk_srv_probe_event, NULL, RDMA_PS_TCP, IB_QPT_RC);
+	if (IS_ERR(id))
+		return false;
+	/* An address that is nowhere may come back to where it was. */
+	moved = !rdma_bind_addr(id, (struct sockaddr *)&addr) &&
+		(id->device != listener->id->device ||
+		 id->route.addr.dev_addr.bound_dev_if !=
+		 listener->id->route.addr.dev_addr.bound_dev_if);
+	rdma_destroy_id(id);
+	return moved;
+}
+
 static void rblk_srv_listener_work(struct work_struct *work)
 {
 	struct rblk_srv_listener *listener =
 		container_of(work, struct rblk_srv_listener, work.work);
-	bool changed = false;
+	bool changed = false, closed;
 	int err = 0;
 
 	mutex_lock(&listener->lock);
-	if (READ_ONCE(listener->broken)) {
+	if (READ_ONCE(listener->broken) || rblk_srv_listener_moved(listener)) {
 		rblk_srv_listener_close(listener);
 		changed = true;
 	}
@@ -142,11 +179,16 @@ static void rblk_srv_listener_work(struct work_struct *work)
 		changed |= err != listener->err;
 		listener->err = err;
 	}
+	closed = listener->closed;
 	mutex_unlock(&listener->lock);
-	if (err)
-		queue_delayed_work(rblk_srv_wq, &listener->work, RBLK_SRV_LISTEN_RETRY);
-	if (changed)
+	if (!closed)
+		queue_delayed_work(rblk_srv_wq, &listener->work,
+				   err ? RBLK_SRV_LISTEN_RETRY : RBLK_SRV_LISTEN_CHECK);
+	if (changed) {
+		mutex_lock(&rblk_srv_lock);
 		rblk_srv_listener_notify(listener);
+		mutex_unlock(&rblk_srv_lock);
+	}
 }
 
 static struct rblk_srv_listener *rblk_srv_listener_find(const struct sockaddr_storage *addr)
@@ -210,8 +252,7 @@ int rblk_srv_listen_add(const struct sockaddr_storage *addr, struct netlink_ext_
 	} else {
 		list_add_tail(&listener->entry, &rblk_srv_listeners);
 		rblk_srv_nr_listeners++;
-		if (listener->err)
-			queue_delayed_work(rblk_srv_wq, &listener->work, RBLK_SRV_LISTEN_RETRY);
+		queue_delayed_work(rblk_srv_wq, &listener->work, RBLK_SRV_LISTEN_RETRY);
 		rblk_srv_listener_notify(listener);
 	}
 	mutex_unlock(&rblk_srv_lock);
@@ -245,7 +286,9 @@ int rblk_srv_listen_remove(const struct sockaddr_storage *addr, struct netlink_e
 		return -ENOENT;
 	}
 	rblk_srv_listener_free(listener);
+	mutex_lock(&rblk_srv_lock);
 	rblk_srv_notify_listener(&info);
+	mutex_unlock(&rblk_srv_lock);
 	return 0;
 }
 

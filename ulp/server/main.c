@@ -2,6 +2,8 @@
 /* The module rblk-server. */
 #include <linux/module.h>
 #include <linux/workqueue.h>
+#include <net/genetlink.h>
+#include <uapi/linux/rblk_server.h>
 #include "server.h"
 
 /*
@@ -10,6 +12,11 @@
  * must not hold up another.
  */
 struct workqueue_struct *rblk_srv_wq;
+/*
+ * Ends of paths. Works of the other wait for them, as many as may be active there:
+ * behind those they would never run.
+ */
+struct workqueue_struct *rblk_srv_end_wq;
 /* Tells a client that reconnects whether it is still the same server. */
 uuid_t rblk_srv_id;
 DEFINE_MUTEX(rblk_srv_lock);
@@ -22,9 +29,14 @@ static int __init rblk_srv_init(void)
 	rblk_srv_wq = alloc_workqueue("rblk-server", WQ_UNBOUND, 0);
 	if (!rblk_srv_wq)
 		return -ENOMEM;
+	rblk_srv_end_wq = alloc_workqueue("rblk-server-end", WQ_UNBOUND, 0);
+	if (!rblk_srv_end_wq) {
+		err = -ENOMEM;
+		goto err_wq;
+	}
 	err = rblk_srv_listen_init();
 	if (err)
-		goto err_wq;
+		goto err_end_wq;
 	err = rblk_srv_netlink_init();
 	if (err)
 		goto err_listen;
@@ -32,6 +44,8 @@ static int __init rblk_srv_init(void)
 
 err_listen:
 	rblk_srv_listen_exit();
+err_end_wq:
+	destroy_workqueue(rblk_srv_end_wq);
 err_wq:
 	destroy_workqueue(rblk_srv_wq);
 	return err;
@@ -46,10 +60,12 @@ static void __exit rblk_srv_exit(void)
 	flush_workqueue(rblk_srv_wq);
 	rblk_srv_path_end_all();
 	rblk_srv_export_remove_all();
+	destroy_workqueue(rblk_srv_end_wq);
 	destroy_workqueue(rblk_srv_wq);
 }
 
 module_init(rblk_srv_init);
 module_exit(rblk_srv_exit);
+MODULE_ALIAS_GENL_FAMILY(RBLK_SERVER_FAMILY_NAME);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("rblk server: exports memory over RDMA");

@@ -13,6 +13,7 @@
 #include "server.h"
 
 #define RBLK_BLOCK_ORDER	(RBLK_BLOCK_SHIFT - PAGE_SHIFT)
+#define RBLK_RESERVE		32	/* one part in so many of all memory stays free */
 
 /**
  * rblk_srv_memory_alloc - get the memory of an export
@@ -33,8 +34,13 @@ int rblk_srv_memory_alloc(struct rblk_srv_export *export, const char **what)
 	if (export->numa_node != NUMA_NO_NODE)
 		gfp |= __GFP_THISNODE;
 	*what = "not enough free memory in blocks of 2 MiB";
-	/* A size that no amount of waiting can satisfy needs no try. */
-	if (nr > U32_MAX || nr > totalram_pages() >> RBLK_BLOCK_ORDER)
+	/*
+	 * Not what can be had by pushing everybody else out: this memory is not swapped
+	 * and belongs to nobody that the OOM killer could find, so it would kill others.
+	 */
+	if (nr > U32_MAX || (long)nr > max(si_mem_available() -
+					   (long)(totalram_pages() / RBLK_RESERVE), 0L) >>
+					   RBLK_BLOCK_ORDER)
 		return -ENOMEM;
 	export->blocks = kvcalloc(nr, sizeof(*export->blocks), GFP_KERNEL | __GFP_NOWARN);
 	if (!export->blocks)

@@ -149,6 +149,19 @@ int rblk_server_nl_export_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(reply, info);
 }
 
+/* Room for one object, whatever the first buffer of the socket was. */
+int rblk_server_nl_export_get_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = RBLK_SRV_EXPORT_MSG_SIZE;
+	return 0;
+}
+
+int rblk_server_nl_session_get_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = RBLK_SRV_SESSION_MSG_SIZE;
+	return 0;
+}
+
 int rblk_server_nl_export_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct rblk_srv_export *export;
@@ -252,7 +265,11 @@ int rblk_server_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callba
  */
 int rblk_srv_netlink_init(void)
 {
-	return genl_register_family(&rblk_server_nl_family);
+	int err = genl_register_family(&rblk_server_nl_family);
+
+	if (!err)
+		rblk_srv_events(true);
+	return err;
 }
 
 /**
@@ -262,5 +279,6 @@ int rblk_srv_netlink_init(void)
  */
 void rblk_srv_netlink_exit(void)
 {
+	rblk_srv_events(false);
 	genl_unregister_family(&rblk_server_nl_family);
 }

@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Fillers of the server's objects, and the notifications that use them. */
 #include <net/genetlink.h>
+#include <net/net_namespace.h>
 #include <uapi/linux/rblk_server.h>
 #include "netlink_fill.h"
 #include "netlink_gen.h"
+
+/* The family is there; under rblk_srv_lock. */
+static bool rblk_srv_events_on;
+
+/**
+ * rblk_srv_events - send events, or send none any more
+ * @on: the netlink family is registered
+ *
+ * Context: Process context. Sleeps.
+ */
+void rblk_srv_events(bool on)
+{
+	mutex_lock(&rblk_srv_lock);
+	rblk_srv_events_on = on;
+	mutex_unlock(&rblk_srv_lock);
+}
 
 static int rblk_srv_put_addr(struct sk_buff *skb, int attr, const struct sockaddr_storage *addr)
 {
@@ -132,10 +149,11 @@ static int rblk_srv_fill_path(struct sk_buff *skb, struct rblk_srv_path *path)
 int rblk_srv_fill_session(struct sk_buff *skb, struct rblk_srv_session *session,
 			  u32 portid, u32 seq, int flags, u8 cmd)
 {
+	bool alone = !skb->len;
 	void *hdr = genlmsg_put(skb, portid, seq, &rblk_server_nl_family, flags, cmd);
 	const struct rblk_srv_open *open;
 	struct rblk_srv_path *path;
-	int err = 0;
+	int err = 0, list = 0;
 
 	if (!hdr)
 		return -EMSGSIZE;
@@ -143,14 +161,15 @@ int rblk_srv_fill_session(struct sk_buff *skb, struct rblk_srv_session *session,
 	    nla_put_string(skb, RBLK_SERVER_A_SESSION_CLIENT_NAME, session->client))
 		err = -EMSGSIZE;
 	list_for_each_entry(path, &session->paths, session_entry) {
-		if (!err)
-			err = rblk_srv_fill_path(skb, path);
+		if (!list)
+			list = rblk_srv_fill_path(skb, path);
 		list_for_each_entry(open, &path->opens, entry)
-			if (!err)
-				err = nla_put_string(skb, RBLK_SERVER_A_SESSION_EXPORT,
-						     open->export->name);
+			if (!list)
+				list = nla_put_string(skb, RBLK_SERVER_A_SESSION_EXPORT,
+						      open->export->name);
 	}
-	return rblk_srv_finish(skb, hdr, err);
+	/* One that fits no message is cut short: it must not hide those behind it. */
+	return rblk_srv_finish(skb, hdr, err ?: alone ? 0 : list);
 }
 
 /* An event is a courtesy: it must never make anything wait for memory. */
@@ -161,11 +180,12 @@ static struct sk_buff *rblk_srv_event_new(size_t size)
 
 static void rblk_srv_event_send(struct sk_buff *skb, int err)
 {
-	if (err)
+	lockdep_assert_held(&rblk_srv_lock);
+	if (err || !rblk_srv_events_on)
 		nlmsg_free(skb);
 	else
-		genlmsg_multicast_allns(&rblk_server_nl_family, skb, 0,
-					RBLK_SERVER_NLGRP_EVENTS);
+		genlmsg_multicast_netns(&rblk_server_nl_family, &init_net, skb, 0,
+					RBLK_SERVER_NLGRP_EVENTS, GFP_NOWAIT);
 }
 
 /**
@@ -193,7 +213,7 @@ void rblk_srv_notify_export(struct rblk_srv_export *export, u8 cmd)
  */
 void rblk_srv_notify_session(struct rblk_srv_session *session, u8 cmd)
 {
-	struct sk_buff *skb = rblk_srv_event_new(GENLMSG_DEFAULT_SIZE);
+	struct sk_buff *skb = rblk_srv_event_new(RBLK_SRV_SESSION_MSG_SIZE);
 
 	lockdep_assert_held(&rblk_srv_lock);
 	if (skb)
@@ -204,7 +224,7 @@ void rblk_srv_notify_session(struct rblk_srv_session *session, u8 cmd)
  * rblk_srv_notify_listener - tell who listens that a listener came, changed or went
  * @info: the listener
  *
- * Context: Process context. Does not sleep.
+ * Context: Process context. Does not sleep. The caller holds rblk_srv_lock.
  */
 void rblk_srv_notify_listener(const struct rblk_srv_listener_info *info)
 {

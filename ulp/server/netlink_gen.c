@@ -67,6 +67,7 @@ static const struct genl_split_ops rblk_server_nl_ops[] = {
 	},
 	{
 		.cmd	= RBLK_SERVER_CMD_EXPORT_GET,
+		.start	= rblk_server_nl_export_get_start,
 		.dumpit	= rblk_server_nl_export_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},
@@ -91,6 +92,7 @@ static const struct genl_split_ops rblk_server_nl_ops[] = {
 	},
 	{
 		.cmd	= RBLK_SERVER_CMD_SESSION_GET,
+		.start	= rblk_server_nl_session_get_start,
 		.dumpit	= rblk_server_nl_session_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},

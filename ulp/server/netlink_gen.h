@@ -11,6 +11,9 @@
 
 #include <uapi/linux/rblk_server.h>
 
+int rblk_server_nl_export_get_start(struct netlink_callback *cb);
+int rblk_server_nl_session_get_start(struct netlink_callback *cb);
+
 int rblk_server_nl_export_add_doit(struct sk_buff *skb, struct genl_info *info);
 int rblk_server_nl_export_remove_doit(struct sk_buff *skb,
 				      struct genl_info *info);

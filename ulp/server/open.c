@@ -6,13 +6,19 @@
 #include <linux/slab.h>
 #include "server.h"
 
+static void rblk_srv_unregister(struct rblk_srv_path *path, struct rblk_srv_open *open)
+{
+	while (open->nr_mrs)
+		/* Lost rather than written to by a peer when it is somebody else's. */
+		if (!rblk_mr_release(&open->mrs[--open->nr_mrs], path->dev))
+			kref_get(&open->export->ref);
+	kvfree(open->mrs);
+	open->mrs = NULL;
+}
+
 static void rblk_srv_open_free(struct rblk_srv_path *path, struct rblk_srv_open *open)
 {
-	u32 i;
-
-	for (i = 0; i < open->nr_mrs; i++)
-		rblk_mr_release(&open->mrs[i], path->dev);
-	kvfree(open->mrs);
+	rblk_srv_unregister(path, open);
 	/* The reference goes last: no key reaches the memory any more. */
 	rblk_srv_export_unuse(open);
 	kfree(open);
@@ -38,19 +44,13 @@ static int rblk_srv_register_with(struct rblk_srv_path *path, struct rblk_srv_op
 				       export->blocks + first,
 				       min(per_extent, export->nr_blocks - first), &open->plan,
 				       (u64)first << RBLK_BLOCK_SHIFT, open->read_only);
+		/* One that hangs counts: it is released with the path. */
+		if (!err || err == -EINPROGRESS)
+			open->nr_mrs++;
 		if (err)
 			return err;
-		open->nr_mrs++;
 	}
 	return 0;
-}
-
-static void rblk_srv_unregister(struct rblk_srv_path *path, struct rblk_srv_open *open)
-{
-	while (open->nr_mrs)
-		rblk_mr_release(&open->mrs[--open->nr_mrs], path->dev);
-	kvfree(open->mrs);
-	open->mrs = NULL;
 }
 
 static enum rblk_status rblk_srv_register(struct rblk_srv_path *path, struct rblk_srv_open *open)
@@ -69,6 +69,9 @@ static enum rblk_status rblk_srv_register(struct rblk_srv_path *path, struct rbl
 		err = rblk_srv_register_with(path, open);
 		if (!err)
 			return RBLK_OK;
+		/* What hangs in the device goes after the queue pair, not before. */
+		if (err == -EINPROGRESS)
+			return RBLK_DEVICE;
 		rblk_srv_unregister(path, open);
 		/*
 		 * Not every device that says it takes large pages does in the end.
@@ -110,11 +113,13 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 	}
 	path->nr_opens++;
 	status = rblk_srv_register(path, open);
-	if (status != RBLK_OK) {
+	/* On a path that ends, its end frees the open too. */
+	if (status != RBLK_OK && READ_ONCE(path->state) != RBLK_SRV_ENDING) {
 		path->nr_opens--;
 		rblk_srv_open_free(path, open);
-		return status;
 	}
+	if (status != RBLK_OK)
+		return status;
 	/* 0 is never a handle; nor is one that is still in use after 2^32 opens. */
 	do {
 		open->handle = ++path->next_handle;
@@ -174,6 +179,36 @@ enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle)
 	path->nr_opens--;
 	rblk_srv_open_free(path, open);
 	return RBLK_OK;
+}
+
+/**
+ * rblk_srv_revoke - tell the client to close what was removed
+ * @path: the path
+ *
+ * Context: Process context. Sleeps. The caller holds the path's lock.
+ * Return: 0, or a negative errno and the path has to end.
+ */
+int rblk_srv_revoke(struct rblk_srv_path *path)
+{
+	struct rblk_msg msg = { .type = RBLK_MSG_REVOKE };
+	struct rblk_srv_open *open;
+	bool removed;
+	int err = 0;
+
+	lockdep_assert_held(&path->lock);
+	list_for_each_entry(open, &path->opens, entry) {
+		mutex_lock(&rblk_srv_lock);
+		removed = list_empty(&open->export->entry);
+		mutex_unlock(&rblk_srv_lock);
+		if (!removed || open->revoked)
+			continue;
+		open->revoked = true;
+		msg.close.handle = open->handle;
+		err = rblk_conn_send(&path->control, &msg);
+		if (err)
+			break;
+	}
+	return err;
 }
 
 /**

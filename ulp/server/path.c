@@ -55,7 +55,7 @@ void rblk_srv_path_error(struct rblk_srv_path *path, int err, const char *what)
 	if (err != -ECONNRESET && err != -ESHUTDOWN)
 		pr_warn_ratelimited("rblk: a path of client %s ends: %s\n",
 				    path->session ? path->session->client : "(unknown)", what);
-	queue_work(rblk_srv_wq, &path->end_work);
+	queue_work(rblk_srv_end_wq, &path->end_work);
 }
 
 /**
@@ -89,6 +89,22 @@ void rblk_srv_path_put(struct rblk_srv_path *path)
 	kref_put(&path->ref, rblk_srv_path_release);
 }
 
+/* What the client can reach. Bounded. */
+static void rblk_srv_path_cut(struct rblk_srv_path *path)
+{
+	u32 i;
+
+	for (i = 0; i < path->nr_queues; i++)
+		rblk_conn_cut(&path->queues[i].conn);
+	rblk_conn_cut(&path->control);
+	/* No queue pair is left that could use a key: now the keys may go. */
+	rblk_srv_close_all(path);
+	if (path->pd)
+		ib_dealloc_pd(path->pd);
+	path->pd = NULL;
+}
+
+/* The rest, which waits for the CM. */
 static void rblk_srv_path_teardown(struct rblk_srv_path *path)
 {
 	u32 i;
@@ -96,11 +112,6 @@ static void rblk_srv_path_teardown(struct rblk_srv_path *path)
 	for (i = 0; i < path->nr_queues; i++)
 		rblk_conn_destroy(&path->queues[i].conn);
 	rblk_conn_destroy(&path->control);
-	/* No queue pair is left that could use a key: now the keys may go. */
-	rblk_srv_close_all(path);
-	if (path->pd)
-		ib_dealloc_pd(path->pd);
-	path->pd = NULL;
 	path->dev = NULL;
 	rblk_dev_leave(&path->dev_user);
 }
@@ -117,15 +128,22 @@ static void rblk_srv_path_end_work(struct work_struct *work)
 	cancel_delayed_work_sync(&path->ping_work);
 
 	mutex_lock(&path->lock);
-	rblk_srv_path_teardown(path);
+	rblk_srv_path_cut(path);
 	mutex_unlock(&path->lock);
 
 	rblk_srv_session_leave(path);
 	mutex_lock(&rblk_srv_lock);
 	list_del(&path->entry);
+	mutex_unlock(&rblk_srv_lock);
+	/* The client has no rights any more: nobody need wait for the CM. */
+	complete_all(&path->ended);
+
+	mutex_lock(&path->lock);
+	rblk_srv_path_teardown(path);
+	mutex_unlock(&path->lock);
+	mutex_lock(&rblk_srv_lock);
 	rblk_srv_nr_paths--;
 	mutex_unlock(&rblk_srv_lock);
-	complete_all(&path->ended);
 	rblk_srv_path_put(path);
 }
 
@@ -134,19 +152,35 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 {
 	struct rblk_srv_path *path = container_of(work, struct rblk_srv_path, ping_work.work);
 	const struct rblk_msg ping = { .type = RBLK_MSG_PING };
+	long left = READ_ONCE(path->build_by) - jiffies;
+	int err = 0;
 
 	if (READ_ONCE(path->state) == RBLK_SRV_BUILDING) {
-		rblk_srv_path_error(path, -ETIMEDOUT, "its set-up was not finished in time");
+		if (left > 0)
+			queue_delayed_work(rblk_srv_wq, &path->ping_work, left);
+		else
+			rblk_srv_path_error(path, -ETIMEDOUT,
+					    "its set-up was not finished in time");
 		return;
 	}
 	/*
-	 * The client's device acknowledges it, or the queue pair fails. All buffers
-	 * on their way is no error: they are the question.
+	 * The client's device acknowledges it, or the queue pair fails. A device whose
+	 * node hangs answers "no receive" instead, and that is tried again for ever:
+	 * all buffers on their way means that several periods went by. On iWARP only the
+	 * local TCP acknowledges, so there the client answers.
 	 */
 	mutex_lock(&path->lock);
-	if (READ_ONCE(path->state) == RBLK_SRV_READY)
-		rblk_conn_send(&path->control, &ping);
+	if (READ_ONCE(path->state) == RBLK_SRV_READY) {
+		err = rblk_conn_send(&path->control, &ping);
+		if (path->dev->caps.iwarp &&
+		    time_after(jiffies, READ_ONCE(path->heard) + RBLK_SRV_SILENCE))
+			err = -ETIMEDOUT;
+	}
 	mutex_unlock(&path->lock);
+	if (err) {
+		rblk_srv_path_error(path, -ETIMEDOUT, "the client takes no messages");
+		return;
+	}
 	queue_delayed_work(rblk_srv_wq, &path->ping_work, RBLK_SRV_PING_PERIOD);
 }
 
@@ -178,7 +212,7 @@ struct rblk_srv_path *rblk_srv_path_find(const uuid_t *session, u16 index)
  *
  * Context: Process context. Sleeps.
  * Return: the path with a reference, in the list, its clock running; or ERR_PTR():
- * -EEXIST, -ENOSPC, -ENOMEM, or -ESHUTDOWN.
+ * -EEXIST, -EUSERS or -ENOMEM.
  */
 struct rblk_srv_path *rblk_srv_path_create(const struct rblk_req *req)
 {
@@ -211,11 +245,12 @@ struct rblk_srv_path *rblk_srv_path_create(const struct rblk_req *req)
 		rblk_srv_path_put(other);
 		err = -EEXIST;
 	} else if (rblk_srv_nr_paths >= RBLK_SRV_PATHS_MAX) {
-		err = -ENOSPC;
+		err = -EUSERS;
 	} else {
 		kref_get(&path->ref);
 		list_add_tail(&path->entry, &rblk_srv_paths);
 		rblk_srv_nr_paths++;
+		path->build_by = jiffies + RBLK_SRV_BUILD_TIMEOUT;
 		queue_delayed_work(rblk_srv_wq, &path->ping_work, RBLK_SRV_BUILD_TIMEOUT);
 	}
 	mutex_unlock(&rblk_srv_lock);

@@ -43,10 +43,11 @@
 #define RBLK_SRV_EXPORTS_MAX	1024
 #define RBLK_SRV_LISTENERS_MAX	64
 #define RBLK_SRV_PATHS_MAX	1024
-#define RBLK_SRV_OPENS_MAX	256	/* of one session */
+#define RBLK_SRV_OPENS_MAX	256	/* of one path */
 #define RBLK_SRV_PENDING_MAX	256	/* connect requests not looked at yet */
 #define RBLK_SRV_BUILD_TIMEOUT	(30 * HZ)	/* for a path to be ready */
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
+#define RBLK_SRV_SILENCE	(30 * HZ)	/* of a client that answers pings */
 
 struct rblk_srv_path;
 
@@ -107,6 +108,7 @@ struct rblk_srv_export_args {
  * @export: the export
  * @handle: its name on this path
  * @read_only: for reading only
+ * @revoked: the client was told to close it
  * @plan: how it is registered
  * @nr_mrs: extents
  * @mrs: a registration of each
@@ -116,6 +118,7 @@ struct rblk_srv_open {
 	struct rblk_srv_export	*export;
 	u32			handle;
 	bool			read_only;
+	bool			revoked;
 	struct rblk_export_plan	plan;
 	u32			nr_mrs;
 	struct rblk_mr		*mrs;
@@ -162,6 +165,8 @@ struct rblk_srv_queue {
  * @index: number of the path in the session
  * @generation: which attempt of the client it is
  * @token: what an I/O connection must show
+ * @build_by: when it is reaped if it is not ready, in jiffies
+ * @heard: when the last message came, in jiffies
  * @state: changed by rblk_srv_path_state() only
  * @lock: protects the objects below
  * @dev_user: it as a user of @dev
@@ -178,6 +183,7 @@ struct rblk_srv_queue {
  * @rx_lock: protects @rx and @rx_closed
  * @rx: messages that wait
  * @rx_closed: none is taken any more
+ * @revoke: an export that it has open was removed; for @rx_work
  * @rx_work: works them off
  * @ping_work: reaps the path if it is not ready in time, then asks now and then
  *	whether the client's device is there
@@ -196,6 +202,8 @@ struct rblk_srv_path {
 	u16				index;
 	u32				generation;
 	u64				token;
+	unsigned long			build_by;
+	unsigned long			heard;
 	enum rblk_srv_path_state	state;
 
 	struct mutex			lock;		/* protects the objects below */
@@ -214,6 +222,7 @@ struct rblk_srv_path {
 	spinlock_t			rx_lock;	/* protects the next two */
 	struct list_head		rx;
 	bool				rx_closed;
+	bool				revoke;
 	struct work_struct		rx_work;
 	struct delayed_work		ping_work;
 	struct work_struct		end_work;
@@ -241,6 +250,7 @@ struct rblk_srv_pending {
 
 /* main.c */
 extern struct workqueue_struct *rblk_srv_wq;
+extern struct workqueue_struct *rblk_srv_end_wq;
 extern uuid_t rblk_srv_id;
 extern struct mutex rblk_srv_lock;
 
@@ -304,6 +314,7 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle);
 struct rblk_srv_open *rblk_srv_open_find(struct rblk_srv_path *path, u32 handle);
 void rblk_srv_close_all(struct rblk_srv_path *path);
+int rblk_srv_revoke(struct rblk_srv_path *path);
 
 /* netlink.c */
 int rblk_srv_netlink_init(void);
