@@ -47,6 +47,7 @@
 #define RBLK_CLT_ASK_TIMEOUT	(10 * HZ)
 #define RBLK_CLT_MAP_TIMEOUT	(30 * HZ)
 #define RBLK_CLT_IO_TIMEOUT	(30 * HZ)
+#define RBLK_CLT_FORCE_TIMEOUT	(3 * HZ)
 
 struct rblk_clt_path;
 struct rblk_clt_queue_group;
@@ -194,6 +195,8 @@ struct rblk_clt_attach {
 /* struct rblk_clt_device @flags */
 enum {
 	RBLK_DEV_READY,		/* the disk was added */
+	RBLK_DEV_REVOKED,	/* the server withdrew the export */
+	RBLK_DEV_CLOSED,	/* the server was told to close it */
 	RBLK_DEV_REMOVING,	/* being unmapped: no new openers */
 };
 
@@ -266,6 +269,7 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 int rblk_clt_session_setup(struct rblk_clt_session *session,
 			   const struct rblk_clt_map_args *args,
 			   struct netlink_ext_ack *extack);
+void rblk_clt_sessions_stop(void);
 void rblk_clt_session_unuse(struct rblk_clt_session *session);
 void rblk_clt_session_put(struct rblk_clt_session *session);
 
@@ -273,6 +277,7 @@ void rblk_clt_session_put(struct rblk_clt_session *session);
 void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index);
 bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to);
 void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what);
+void rblk_clt_path_stop(struct rblk_clt_path *path, const char *what);
 void rblk_clt_path_remove(struct rblk_clt_path *path);
 void rblk_clt_path_teardown(struct rblk_clt_path *path);
 
@@ -291,8 +296,12 @@ int rblk_clt_map(const struct rblk_clt_map_args *args, u32 *index,
 		 struct netlink_ext_ack *extack);
 int rblk_clt_unmap(u32 index, bool force, struct netlink_ext_ack *extack);
 void rblk_clt_unmap_all(void);
+void rblk_clt_device_close(struct rblk_clt_device *dev);
 struct rblk_clt_device *rblk_clt_device_find(u32 index);
 void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **what);
+
+/* revoke.c */
+int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle);
 
 /* io.c */
 extern const struct blk_mq_ops rblk_clt_mq_ops;

@@ -112,7 +112,7 @@ static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues, c
 	err = rblk_clt_ask(path, &msg, &reply, NULL, true, what);
 	if (err)
 		return err;
-	if (reply.hello_reply.mandatory & ~RBLK_FEATURES) {
+	if (rblk_wire_unknown_features(reply.hello_reply.mandatory)) {
 		*what = "the server wants a feature that this client does not know";
 		return -EOPNOTSUPP;
 	}

@@ -18,6 +18,7 @@ static void rblk_clt_control_error(struct rblk_conn *conn, int err, const char *
 static void rblk_clt_control_recv(struct rblk_conn *conn, struct rblk_rx *rx)
 {
 	struct rblk_clt_control *control = &rblk_clt_control_path(conn)->control;
+	const struct rblk_msg pong = { .type = RBLK_MSG_PING };
 	struct rblk_msg msg;
 	bool expected = false;
 	unsigned long flags;
@@ -26,10 +27,25 @@ static void rblk_clt_control_recv(struct rblk_conn *conn, struct rblk_rx *rx)
 		rblk_conn_fail(conn, -EBADMSG, "a message of the server makes no sense");
 		return;
 	}
-	/* The server only wants to know whether this node is there: it is. */
-	if (msg.type == RBLK_MSG_PING) {
+	switch (msg.type) {
+	case RBLK_MSG_PING:
+		/*
+		 * The server only wants to know whether this node is there: its device
+		 * said so by taking the message. Over iWARP it cannot; then we do.
+		 */
 		rblk_rx_repost(rx);
+		if (conn->dev->caps.iwarp)
+			rblk_conn_send(conn, &pong);
 		return;
+	case RBLK_MSG_REVOKE:
+		/* An event that is lost would leave keys in use: then lose the path. */
+		if (rblk_clt_revoked(rblk_clt_control_path(conn), msg.close.handle))
+			rblk_conn_fail(conn, -ENOMEM, "out of memory");
+		else
+			rblk_rx_repost(rx);
+		return;
+	default:
+		break;
 	}
 
 	spin_lock_irqsave(&control->lock, flags);

@@ -61,7 +61,14 @@ static const struct block_device_operations rblk_clt_fops = {
 	.free_disk	= rblk_clt_free_disk,
 };
 
-static void rblk_clt_device_close(struct rblk_clt_device *dev)
+/**
+ * rblk_clt_device_close - tell the server to close a device's export
+ * @dev: the device, which has no request in flight and starts none
+ *
+ * Context: Process context. Sleeps, for a bounded time. Only the first call does
+ * anything.
+ */
+void rblk_clt_device_close(struct rblk_clt_device *dev)
 {
 	struct rblk_clt_path *path = &dev->session->paths[0];
 	struct rblk_msg msg = {
@@ -71,6 +78,8 @@ static void rblk_clt_device_close(struct rblk_clt_device *dev)
 	struct rblk_msg reply;
 	const char *what;
 
+	if (test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags))
+		return;
 	/* On a path that is gone the server has closed it already. */
 	if (READ_ONCE(path->state) != RBLK_PATH_LIVE)
 		return;
@@ -111,7 +120,8 @@ static int rblk_clt_device_open(struct rblk_clt_device *dev, const char **what)
 	return err;
 }
 
-static int rblk_clt_device_keys(struct rblk_clt_device *dev, const char **what)
+static int rblk_clt_device_keys(struct rblk_clt_device *dev, unsigned long deadline,
+				const char **what)
 {
 	struct rblk_clt_attach *attach = &dev->attach[0];
 	struct rblk_msg msg = { .type = RBLK_MSG_EXTENTS };
@@ -124,6 +134,12 @@ static int rblk_clt_device_keys(struct rblk_clt_device *dev, const char **what)
 	if (!attach->rkeys || !chunk)
 		goto out;
 	do {
+		/* A server that gives one key at a time must not keep this thread for ever. */
+		if (time_after(jiffies, deadline) || fatal_signal_pending(current)) {
+			*what = "the server took too long to give its keys";
+			err = -ETIMEDOUT;
+			goto out;
+		}
 		msg.extents.handle = attach->handle;
 		msg.extents.first = first;
 		err = rblk_clt_ask(&dev->session->paths[0], &msg, &reply, chunk, false, what);
@@ -210,7 +226,12 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev)
 	err = device_add_disk(NULL, disk, dev->groups);
 	if (err)
 		goto err_list;
+	/* From here on it may be unmapped, and its disk frees it. */
+	mutex_lock(&rblk_clt_lock);
+	dev->session->users++;
+	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_ADD_NTF);
 	set_bit(RBLK_DEV_READY, &dev->flags);
+	mutex_unlock(&rblk_clt_lock);
 	return 0;
 
 err_list:
@@ -249,12 +270,14 @@ static int rblk_clt_device_create(struct rblk_clt_session *session,
 		return -EEXIST;
 	}
 	dev = rblk_clt_device_alloc(session, args);
-	if (!dev)
+	if (!dev) {
+		NL_SET_ERR_MSG(extack, "out of memory");
 		return -ENOMEM;
+	}
 	err = rblk_clt_device_open(dev, &what);
 	if (err)
 		goto err_free;
-	err = rblk_clt_device_keys(dev, &what);
+	err = rblk_clt_device_keys(dev, args->deadline, &what);
 	if (err)
 		goto err_close;
 	*index = dev->index;
@@ -263,10 +286,6 @@ static int rblk_clt_device_create(struct rblk_clt_session *session,
 		what = "the disk could not be added";
 		goto err_close;
 	}
-	mutex_lock(&rblk_clt_lock);
-	session->users++;
-	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_ADD_NTF);
-	mutex_unlock(&rblk_clt_lock);
 	return 0;
 
 err_close:
@@ -292,10 +311,19 @@ int rblk_clt_map(const struct rblk_clt_map_args *args, u32 *index,
 	struct rblk_clt_session *session;
 	int err;
 
+again:
 	session = rblk_clt_session_get(args, extack);
 	if (IS_ERR(session))
 		return PTR_ERR(session);
 	err = mutex_lock_interruptible(&session->setup);
+	/* Another thread's set-up failed, perhaps only by its signal: not our failure. */
+	if (!err && !session->tag_set_ready &&
+	    READ_ONCE(session->paths[0].state) != RBLK_PATH_NEW &&
+	    time_before(jiffies, args->deadline)) {
+		mutex_unlock(&session->setup);
+		rblk_clt_session_unuse(session);
+		goto again;
+	}
 	if (!err) {
 		err = rblk_clt_session_setup(session, args, extack);
 		if (!err)
@@ -336,6 +364,11 @@ void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **
 {
 	struct rblk_clt_path *path = &dev->session->paths[0];
 
+	if (test_bit(RBLK_DEV_REVOKED, &dev->flags)) {
+		*err = -ENOENT;
+		*what = "the server withdrew the export";
+		return;
+	}
 	spin_lock_irq(&dev->session->lock);
 	*err = path->state == RBLK_PATH_LIVE ? 0 : path->error ?: -ENOTCONN;
 	*what = path->error_what;
@@ -351,10 +384,7 @@ static int rblk_clt_device_claim(struct rblk_clt_device *dev, bool force,
 
 	/* open takes this lock too: nobody opens between the look and the flag. */
 	mutex_lock(&disk->open_mutex);
-	if (!test_bit(RBLK_DEV_READY, &dev->flags)) {
-		NL_SET_ERR_MSG(extack, "the device is being mapped still");
-		err = -EBUSY;
-	} else if (test_bit(RBLK_DEV_REMOVING, &dev->flags)) {
+	if (test_bit(RBLK_DEV_REMOVING, &dev->flags)) {
 		NL_SET_ERR_MSG(extack, "the device is being unmapped already");
 		err = -EBUSY;
 	} else if (!force && disk_openers(disk)) {
@@ -373,8 +403,13 @@ static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
 	struct gendisk *disk = dev->disk;
 
 	/* With force, what waits for the disk fails, and del_gendisk() writes nothing. */
-	if (force)
+	if (force) {
 		blk_mark_disk_dead(disk);
+		/* In flight at a server that does not answer: end them now, not at the timeout. */
+		if (!blk_mq_freeze_queue_wait_timeout(disk->queue, RBLK_CLT_FORCE_TIMEOUT))
+			rblk_clt_path_error(&session->paths[0], -ETIMEDOUT,
+					    "requests of an unmapped device did not end");
+	}
 	del_gendisk(disk);
 	rblk_clt_device_close(dev);
 
@@ -399,21 +434,26 @@ static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
  */
 int rblk_clt_unmap(u32 index, bool force, struct netlink_ext_ack *extack)
 {
+	struct gendisk *disk = NULL;
 	struct rblk_clt_device *dev;
-	struct gendisk *disk;
-	int err;
+	int err = 0;
 
 	mutex_lock(&rblk_clt_lock);
 	dev = rblk_clt_device_find(index);
-	/* Its disk keeps the device while the lock is not held. */
-	if (dev)
-		get_device(disk_to_dev(dev->disk));
-	mutex_unlock(&rblk_clt_lock);
 	if (!dev) {
 		NL_SET_ERR_MSG(extack, "there is no such device");
-		return -ENODEV;
+		err = -ENODEV;
+	} else if (!test_bit(RBLK_DEV_READY, &dev->flags)) {
+		NL_SET_ERR_MSG(extack, "the device is being mapped still");
+		err = -EBUSY;
+	} else {
+		/* Its disk keeps the device while the lock is not held. */
+		disk = dev->disk;
+		get_device(disk_to_dev(disk));
 	}
-	disk = dev->disk;
+	mutex_unlock(&rblk_clt_lock);
+	if (err)
+		return err;
 	err = rblk_clt_device_claim(dev, force, extack);
 	if (!err)
 		rblk_clt_device_remove(dev, force);

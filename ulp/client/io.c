@@ -176,7 +176,7 @@ static int rblk_clt_post_sge(struct rblk_clt_request *req, struct ib_rdma_wr *wr
 	return ib_post_send(conn->qp, &wr->wr, NULL);
 }
 
-static int rblk_clt_post_mr(struct rblk_clt_request *req, struct ib_rdma_wr *wr, int mapped)
+static int rblk_clt_post_mr(struct rblk_clt_request *req, struct ib_rdma_wr *wr)
 {
 	const struct rblk_clt_path *path = req->path;
 	struct ib_mr *mr = req->mr;
@@ -189,8 +189,6 @@ static int rblk_clt_post_mr(struct rblk_clt_request *req, struct ib_rdma_wr *wr,
 		.mr	= mr,
 	};
 
-	if (ib_map_mr_sg(mr, req->sg, mapped, NULL, 1U << RBLK_MR_PAGE_SHIFT) != mapped)
-		return -EINVAL;
 	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
 	reg.key = mr->rkey;
 	if (req->dir == DMA_FROM_DEVICE) {
@@ -233,10 +231,13 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 	if (mapped <= (write ? path->plan.write_sge : path->plan.read_sge)) {
 		req->mr = NULL;
 	} else if (queue->mrs) {
+		/* The MR is invalid and nothing is posted: only this request is lost. */
 		req->mr = queue->mrs[rq->tag];
+		if (ib_map_mr_sg(req->mr, req->sg, mapped, NULL,
+				 1U << RBLK_MR_PAGE_SHIFT) != mapped)
+			goto unmap;
 	} else {
-		ib_dma_unmap_sg(path->dev->ib, req->sg, req->nents, req->dir);
-		return BLK_STS_IOERR;
+		goto unmap;
 	}
 
 	trace_rblk_request_start(rblk_clt_rq_device(rq)->index, queue->index, rq->tag,
@@ -244,7 +245,7 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 	set_bit(RBLK_RQ_INFLIGHT, &req->flags);
 	blk_mq_start_request(rq);
 	if (req->mr)
-		err = rblk_clt_post_mr(req, &wr, mapped);
+		err = rblk_clt_post_mr(req, &wr);
 	else
 		err = rblk_clt_post_sge(req, &wr, mapped);
 	/*
@@ -254,6 +255,10 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 	if (unlikely(err))
 		rblk_conn_fail(&queue->conn, err, "a request could not be posted");
 	return BLK_STS_OK;
+
+unmap:
+	ib_dma_unmap_sg(path->dev->ib, req->sg, req->nents, req->dir);
+	return BLK_STS_IOERR;
 }
 
 static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
@@ -273,7 +278,9 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 
 	/* Pairs with synchronize_rcu() in rblk_clt_path_teardown(). */
 	rcu_read_lock();
-	if (likely(READ_ONCE(path->state) == RBLK_PATH_LIVE))
+	if (unlikely(test_bit(RBLK_DEV_REVOKED, &dev->flags)))
+		status = BLK_STS_TRANSPORT;
+	else if (likely(READ_ONCE(path->state) == RBLK_PATH_LIVE))
 		status = rblk_clt_post(&path->queues[hctx->queue_num], rq,
 				       dev->attach[path->index].rkeys[extent]);
 	else

@@ -2,12 +2,14 @@
 /* The module rblk-client. */
 #include <linux/module.h>
 #include <linux/workqueue.h>
+#include <net/genetlink.h>
+#include <uapi/linux/rblk_client.h>
 #include "client.h"
 
 /*
- * Tear-down after errors. Not WQ_MEM_RECLAIM: destroying a CM id flushes queues
- * of the RDMA core that are not either. Unbound, since one tear-down may take
- * seconds and must not hold up another.
+ * Tear-down after errors. WQ_MEM_RECLAIM: whoever reclaims memory may wait for the
+ * requests that it ends. Unbound, since one tear-down may take seconds and must not
+ * hold up another.
  */
 struct workqueue_struct *rblk_clt_wq;
 
@@ -15,7 +17,7 @@ static int __init rblk_clt_init(void)
 {
 	int err;
 
-	rblk_clt_wq = alloc_workqueue("rblk-client", WQ_UNBOUND, 0);
+	rblk_clt_wq = alloc_workqueue("rblk-client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rblk_clt_wq)
 		return -ENOMEM;
 	err = rblk_clt_netlink_init();
@@ -31,6 +33,7 @@ err_wq:
 static void __exit rblk_clt_exit(void)
 {
 	/* First nobody maps any more, then what is mapped goes. */
+	rblk_clt_sessions_stop();
 	rblk_clt_netlink_exit();
 	rblk_clt_unmap_all();
 	destroy_workqueue(rblk_clt_wq);
@@ -38,5 +41,6 @@ static void __exit rblk_clt_exit(void)
 
 module_init(rblk_clt_init);
 module_exit(rblk_clt_exit);
+MODULE_ALIAS_GENL_FAMILY(RBLK_CLIENT_FAMILY_NAME);
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("rblk client: block devices over one-sided RDMA");

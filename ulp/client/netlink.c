@@ -11,6 +11,16 @@
 #include "client.h"
 #include "netlink_gen.h"
 
+/* The family is there; under rblk_clt_lock. */
+static bool rblk_clt_events_on;
+
+static void rblk_clt_events(bool on)
+{
+	mutex_lock(&rblk_clt_lock);
+	rblk_clt_events_on = on;
+	mutex_unlock(&rblk_clt_lock);
+}
+
 static int rblk_clt_put_addr(struct sk_buff *skb, int attr, const struct sockaddr_storage *addr)
 {
 	u8 data[RBLK_ADDR_LEN];
@@ -166,11 +176,12 @@ static int rblk_clt_fill_session(struct sk_buff *skb, struct rblk_clt_session *s
 /* An event is a courtesy: it must never make recovery wait for memory. */
 static void rblk_clt_multicast(struct sk_buff *skb, int err)
 {
-	if (err)
+	lockdep_assert_held(&rblk_clt_lock);
+	if (err || !rblk_clt_events_on)
 		nlmsg_free(skb);
 	else
-		genlmsg_multicast_allns(&rblk_client_nl_family, skb, 0,
-					RBLK_CLIENT_NLGRP_EVENTS);
+		genlmsg_multicast_netns(&rblk_client_nl_family, &init_net, skb, 0,
+					RBLK_CLIENT_NLGRP_EVENTS, GFP_NOWAIT);
 }
 
 /**
@@ -271,6 +282,9 @@ int rblk_client_nl_map_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!reply)
 		return -ENOMEM;
 	err = rblk_clt_map(&args, &index, info->extack);
+	/* netlink_rcv_skb() sends no ack for -EINTR: the caller would wait for ever. */
+	if (err == -EINTR || err == -ERESTARTSYS)
+		err = -ECANCELED;
 	if (err)
 		goto err_free;
 	snprintf(name, sizeof(name), "rblk%u", index);
@@ -325,6 +339,13 @@ int rblk_client_nl_device_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	}
 	return genlmsg_reply(reply, info);
+}
+
+/* One device must fit the first buffer, which is 4 KiB unless more is asked for. */
+int rblk_client_nl_device_get_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = GENLMSG_DEFAULT_SIZE + RBLK_QUEUES_MAX * 128;
+	return 0;
 }
 
 /* A dump goes on after the last index it gave, whatever came and went meanwhile. */
@@ -383,7 +404,11 @@ int rblk_client_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callba
  */
 int rblk_clt_netlink_init(void)
 {
-	return genl_register_family(&rblk_client_nl_family);
+	int err = genl_register_family(&rblk_client_nl_family);
+
+	if (!err)
+		rblk_clt_events(true);
+	return err;
 }
 
 /**
@@ -393,5 +418,6 @@ int rblk_clt_netlink_init(void)
  */
 void rblk_clt_netlink_exit(void)
 {
+	rblk_clt_events(false);
 	genl_unregister_family(&rblk_client_nl_family);
 }

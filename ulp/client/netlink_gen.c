@@ -62,6 +62,7 @@ static const struct genl_split_ops rblk_client_nl_ops[] = {
 	},
 	{
 		.cmd	= RBLK_CLIENT_CMD_DEVICE_GET,
+		.start	= rblk_client_nl_device_get_start,
 		.dumpit	= rblk_client_nl_device_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
 	},

@@ -11,6 +11,8 @@
 
 #include <uapi/linux/rblk_client.h>
 
+int rblk_client_nl_device_get_start(struct netlink_callback *cb);
+
 int rblk_client_nl_map_doit(struct sk_buff *skb, struct genl_info *info);
 int rblk_client_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info);
 int rblk_client_nl_device_get_doit(struct sk_buff *skb, struct genl_info *info);

@@ -2,6 +2,7 @@
 /*
  * The life of a path: its state, what happens on an error, and how it ends.
  */
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rblk/trace.h>
 #include <uapi/linux/rblk_client.h>
@@ -66,10 +67,28 @@ void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what)
 		/* Under the lock: the array stays while the state is CONNECTING. */
 		if (old == RBLK_PATH_CONNECTING)
 			rblk_clt_path_abort(path, err, what);
+		/* Under the lock: else path_remove() could cancel it before it is queued. */
+		queue_work(rblk_clt_wq, &path->fail_work);
 	}
 	spin_unlock_irqrestore(&session->lock, flags);
-	if (changed)
-		queue_work(rblk_clt_wq, &path->fail_work);
+}
+
+/**
+ * rblk_clt_path_stop - end a path whatever it does, or does not do yet
+ * @path: the path
+ * @what: why, a constant string
+ *
+ * Context: Any. Does not sleep.
+ */
+void rblk_clt_path_stop(struct rblk_clt_path *path, const char *what)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&path->session->lock, flags);
+	if (path->state == RBLK_PATH_NEW)
+		rblk_clt_path_state(path, RBLK_PATH_REMOVED);
+	spin_unlock_irqrestore(&path->session->lock, flags);
+	rblk_clt_path_error(path, -ESHUTDOWN, what);
 }
 
 static void rblk_clt_path_dev_removed(struct rblk_dev_user *user)
@@ -134,10 +153,13 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 	struct rblk_clt_path *path = container_of(work, struct rblk_clt_path, fail_work);
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_device *dev;
+	unsigned int noio = memalloc_noio_save();
 
+	/* Whoever reclaims memory may wait for the requests that this ends. */
 	mutex_lock(&path->lock);
 	rblk_clt_path_teardown(path);
 	mutex_unlock(&path->lock);
+	memalloc_noio_restore(noio);
 
 	mutex_lock(&rblk_clt_lock);
 	list_for_each_entry(dev, &rblk_clt_devices, entry) {

@@ -10,6 +10,8 @@
 
 DEFINE_MUTEX(rblk_clt_lock);
 LIST_HEAD(rblk_clt_sessions);
+/* The module goes: no session is made or used any more. Under rblk_clt_lock. */
+static bool rblk_clt_stopped;
 
 static struct rblk_clt_session *rblk_clt_session_alloc(const struct rblk_clt_map_args *args)
 {
@@ -45,6 +47,18 @@ static bool rblk_clt_session_usable(struct rblk_clt_session *session)
 	}
 }
 
+/* Asked for nothing, for what the first map asked for, or for what it got. */
+static bool rblk_clt_session_fits(const struct rblk_clt_session *session,
+				  const struct rblk_clt_map_args *args)
+{
+	const struct blk_mq_tag_set *set = &session->tag_set;
+
+	return (!args->queues || args->queues == session->want_queues ||
+		args->queues == set->nr_hw_queues) &&
+	       (!args->depth || args->depth == session->want_depth ||
+		args->depth == set->queue_depth);
+}
+
 /**
  * rblk_clt_session_get - find the session with a server, or make one
  * @args: what map was asked
@@ -60,12 +74,16 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 	struct rblk_clt_session *session;
 
 	mutex_lock(&rblk_clt_lock);
+	if (rblk_clt_stopped) {
+		NL_SET_ERR_MSG(extack, "the module is being unloaded");
+		session = ERR_PTR(-ESHUTDOWN);
+		goto out;
+	}
 	list_for_each_entry(session, &rblk_clt_sessions, entry) {
 		if (!rblk_addr_equal(&session->server, &args->server) ||
 		    strcmp(session->client, args->client) || !rblk_clt_session_usable(session))
 			continue;
-		if ((args->queues && args->queues != session->want_queues) ||
-		    (args->depth && args->depth != session->want_depth)) {
+		if (!rblk_clt_session_fits(session, args)) {
 			NL_SET_ERR_MSG(extack,
 				       "the session with this server has other queues or depth");
 			session = ERR_PTR(-EINVAL);
@@ -80,6 +98,7 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 		session->users = 1;
 		list_add_tail(&session->entry, &rblk_clt_sessions);
 	} else {
+		NL_SET_ERR_MSG(extack, "out of memory");
 		session = ERR_PTR(-ENOMEM);
 	}
 out:
@@ -104,8 +123,8 @@ static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
 	err = blk_mq_alloc_tag_set(set);
 	if (err)
 		return err;
-	if (set->nr_hw_queues != path->nr_queues || set->queue_depth < path->plan.depth) {
-		/* blk-mq gives less than asked when memory is short: do not guess. */
+	/* Fewer tags than planned do no harm: kdump and short memory give 64 or less. */
+	if (set->nr_hw_queues != path->nr_queues) {
 		blk_mq_free_tag_set(set);
 		return -ENOMEM;
 	}
@@ -131,8 +150,12 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	int err;
 
 	lockdep_assert_held(&session->setup);
-	if (session->tag_set_ready)
-		return 0;
+	if (session->tag_set_ready) {
+		if (READ_ONCE(path->state) == RBLK_PATH_LIVE)
+			return 0;
+		NL_SET_ERR_MSG(extack, "the connection to the server was lost just now");
+		return -ENOTCONN;
+	}
 	err = rblk_clt_path_connect(path, args->deadline, &what);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s", what);
@@ -173,6 +196,27 @@ static void rblk_clt_session_release(struct kref *ref)
 void rblk_clt_session_put(struct rblk_clt_session *session)
 {
 	kref_put(&session->ref, rblk_clt_session_release);
+}
+
+/**
+ * rblk_clt_sessions_stop - let no thread map any more, and none wait
+ *
+ * For module unload, which otherwise waits for a map to a server that does not
+ * answer.
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ */
+void rblk_clt_sessions_stop(void)
+{
+	struct rblk_clt_session *session;
+	u32 i;
+
+	mutex_lock(&rblk_clt_lock);
+	rblk_clt_stopped = true;
+	list_for_each_entry(session, &rblk_clt_sessions, entry)
+		for (i = 0; i < RBLK_CLT_PATHS; i++)
+			rblk_clt_path_stop(&session->paths[i], "the module is unloaded");
+	mutex_unlock(&rblk_clt_lock);
 }
 
 /**

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The server withdraws an export: end the I/O of its device and close it, so that the
+ * path stays for the other devices of the session.
+ */
+#include <linux/blk-mq.h>
+#include <linux/slab.h>
+#include <uapi/linux/rblk_client.h>
+#include "client.h"
+
+/**
+ * struct rblk_clt_revoke - a message that waits for a thread
+ * @work: deals with it
+ * @path: where it came; its session is held
+ * @handle: the server's name of the open
+ */
+struct rblk_clt_revoke {
+	struct work_struct	work;
+	struct rblk_clt_path	*path;
+	u32			handle;
+};
+
+static struct rblk_clt_device *rblk_clt_revoke_find(struct rblk_clt_path *path, u32 handle)
+{
+	struct rblk_clt_device *dev, *found = NULL;
+
+	mutex_lock(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry) {
+		if (dev->session != path->session || dev->attach[path->index].handle != handle ||
+		    !test_bit(RBLK_DEV_READY, &dev->flags))
+			continue;
+		get_device(disk_to_dev(dev->disk));
+		found = dev;
+		break;
+	}
+	mutex_unlock(&rblk_clt_lock);
+	return found;
+}
+
+static void rblk_clt_revoke_work(struct work_struct *work)
+{
+	struct rblk_clt_revoke *revoke = container_of(work, struct rblk_clt_revoke, work);
+	struct rblk_clt_session *session = revoke->path->session;
+	struct rblk_clt_device *dev;
+	struct gendisk *disk;
+
+	/* One that is not mapped yet is not closed, and the server ends the path. */
+	dev = rblk_clt_revoke_find(revoke->path, revoke->handle);
+	if (dev) {
+		disk = dev->disk;
+		set_bit(RBLK_DEV_REVOKED, &dev->flags);
+		/* What was in flight has ended once it is frozen; the rest fails. */
+		blk_mq_freeze_queue(disk->queue);
+		blk_mq_unfreeze_queue(disk->queue);
+		pr_warn_ratelimited("rblk%u: the server withdrew the export, I/O fails\n",
+				    dev->index);
+		rblk_clt_device_close(dev);
+		mutex_lock(&rblk_clt_lock);
+		if (!list_empty(&dev->entry))
+			rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
+		mutex_unlock(&rblk_clt_lock);
+		put_device(disk_to_dev(disk));
+	}
+	kfree(revoke);
+	rblk_clt_session_put(session);
+}
+
+/**
+ * rblk_clt_revoked - the server withdrew an export
+ * @path: the path where it said so
+ * @handle: the server's name of the open
+ *
+ * Context: Any. Does not sleep.
+ * Return: 0 and a thread ends the device's I/O, or -ENOMEM.
+ */
+int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle)
+{
+	struct rblk_clt_revoke *revoke = kzalloc(sizeof(*revoke), GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!revoke)
+		return -ENOMEM;
+	INIT_WORK(&revoke->work, rblk_clt_revoke_work);
+	revoke->path = path;
+	revoke->handle = handle;
+	kref_get(&path->session->ref);
+	queue_work(rblk_clt_wq, &revoke->work);
+	return 0;
+}
