@@ -14,6 +14,7 @@
  */
 #include <endian.h>
 #include <errno.h>
+#include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 #include <stdint.h>
@@ -174,6 +175,26 @@ static struct req new_req(int kind, uint64_t token)
 	return req;
 }
 
+/*
+ * Wait for the peer's message, or for the end of the connection: that one comes
+ * as an event, the QP of user space does not notice it by itself.
+ */
+static int receive(struct conn *conn, struct ibv_wc *wc)
+{
+	struct pollfd event = { .fd = conn->id->channel->fd, .events = POLLIN };
+	int got;
+
+	for (;;) {
+		got = ibv_poll_cq(conn->id->recv_cq, 1, wc);
+		if (got < 0)
+			die("completion queue");
+		if (got)
+			return wc->status ? -1 : 0;
+		if (poll(&event, 1, 2) > 0)
+			return -1;
+	}
+}
+
 /* Send a request with a body and wait for its reply; the reply's body, or NULL for a refusal. */
 static void *ask(struct conn *conn, int type, const void *body, size_t len)
 {
@@ -186,7 +207,7 @@ static void *ask(struct conn *conn, int type, const void *body, size_t len)
 	if (rdma_post_send(conn->id, NULL, conn->out, sizeof(*out) + len, conn->mr, 0) ||
 	    rdma_get_send_comp(conn->id, &wc) <= 0 || wc.status)
 		die("send");
-	if (rdma_get_recv_comp(conn->id, &wc) <= 0 || wc.status) {
+	if (receive(conn, &wc)) {
 		printf("message %d closed\n", type);
 		return NULL;
 	}
@@ -284,7 +305,7 @@ static void first_message(const char *path)
 	fclose(file);
 	if (rdma_post_send(control.id, NULL, control.out, len, control.mr, 0) || rdma_get_send_comp(control.id, &wc) <= 0)
 		die("send");
-	if (rdma_get_recv_comp(control.id, &wc) <= 0 || wc.status)
+	if (receive(&control, &wc))
 		printf("closed\n");
 	else
 		printf("reply %u bytes type %#x status %u\n", wc.byte_len, le16toh(((struct hdr *)control.in)->type),

@@ -26,11 +26,12 @@ def test_forced_remove_under_io(rig):
     rig.client.unmap(device, timeout=20)
 
 
-def test_other_exports_go_on(rig):
+def test_other_clients_go_on(rig):
+    """A forced removal ends the paths of the clients that had the export open, and no others."""
     rig.server.export("goes", "32M")
     rig.server.export("stays", "32M")
     goes = rig.client.map(rig.address, "goes")
-    stays = rig.client.map(rig.address, "stays")
+    stays = rig.client.map(rig.address, "stays", "--client-name", "other")
     job = fio.start(rig.b, stays, rw="randwrite", bs="4k", iodepth=16, size="4m", verify="crc32c", do_verify=1, verify_fatal=1)
     rig.server("export", "remove", "goes", "--force", timeout=30)
     assert fio.parse(job.wait(120).stdout)["error"] == 0

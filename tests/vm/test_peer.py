@@ -66,6 +66,7 @@ def test_a_write_through_a_read_only_open_is_refused_by_the_hca(peer, rig):
     assert "write: remote access error" in lines, lines
     device = rig.client.map(rig.address, "disk", "--read-only")
     rig.b.run(f"cmp -n 8388608 {device} /dev/zero")
+    rig.client.unmap(device)
 
 
 def header(kind, length, tag=1, status=0, reserved=0):
