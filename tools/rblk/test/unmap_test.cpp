@@ -57,21 +57,22 @@ TEST_F(UnmapTest, BusySaysBy) {
     rig.root.write("/proc/self/mountinfo",
                    "21 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"
                    "22 21 251:0 / /mnt/my\\040disk rw shared:1 master:2 - ext4 /dev/rblk0 rw\n"
-                   "23 21 0:45 /sub /btr rw - btrfs /dev/rblk0p1 rw\n"
+                   "23 21 0:45 /sub /b\\134tr rw - btrfs /dev/rblk0p1 rw\n"
                    "24 21 251:1 / /other rw - ext4 /dev/rblk1 rw\n"
                    "broken line\n");
     auto outcome = rig.run({"unmap", "rblk0"});
     EXPECT_EQ(outcome.exit, 5);
-    EXPECT_EQ(outcome.err,
-              "rblk: cannot unmap /dev/rblk0 (open once; rblk0 is mounted on /mnt/my disk; rblk0p1 "
-              "is mounted on /btr; /dev/rblk0p2 is swap; dm-3 (vg-data) is made of it; md0 is made "
-              "of it): the device is open\n"
-              "      umount /mnt/my disk, umount /btr, swapoff /dev/rblk0p2, remove dm-3 (vg-data) "
-              "and md0; --force unmaps it all the same and its I/O fails\n");
+    EXPECT_EQ(
+        outcome.err,
+        "rblk: cannot unmap /dev/rblk0 (open once; rblk0 is mounted on /mnt/my disk; rblk0p1 "
+        "is mounted on /b\\tr; /dev/rblk0p2 is swap; dm-3 (vg-data) is made of it; md0 is made "
+        "of it): the device is open\n"
+        "      umount /mnt/my disk, umount /b\\tr, swapoff /dev/rblk0p2, remove dm-3 (vg-data) "
+        "and md0; --force unmaps it all the same and its I/O fails\n");
     auto error = json_of(rig.run({"unmap", "rblk0", "--json"}).out)["error"];
     EXPECT_EQ(error["code"], "busy");
     EXPECT_EQ(error["openers"], 1);
-    EXPECT_EQ(error["mounts"], Json::parse(R"(["/mnt/my disk","/btr"])"));
+    EXPECT_EQ(error["mounts"], Json::parse(R"(["/mnt/my disk","/b\\tr"])"));
     EXPECT_EQ(error["holders"], Json::parse(R"x(["dm-3 (vg-data)","md0"])x"));
     EXPECT_EQ(error["swap"], Json::parse(R"(["/dev/rblk0p2"])"));
 }
