@@ -44,7 +44,8 @@ def read(path: pathlib.Path) -> Tests:
     except (OSError, ElementTree.ParseError):
         return tests
     for case in root.iter("testcase"):
-        name = "::".join(part for part in (case.get("classname"), case.get("name")) if part and part != case.get("file"))
+        # ctest gives the same name twice
+        name = "::".join(dict.fromkeys(part for part in (case.get("classname"), case.get("name")) if part))
         if case.find("failure") is not None or case.find("error") is not None:
             tests.fail(name)
         elif case.find("skipped") is not None:

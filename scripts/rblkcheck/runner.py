@@ -11,7 +11,10 @@ import time
 from . import results
 from .parts import OUT, TOP, Part
 
-PATIENCE = 20.0  # seconds between asking a part to end and ending it
+# How a part is ended, and how long each step is given. Interrupted, pytest still
+# ends its nodes and writes down the tests that it has run.
+STEPS = ((signal.SIGINT, 60.0), (signal.SIGTERM, 10.0), (signal.SIGKILL, 10.0))
+ENDED = "ended with"
 
 
 @dataclasses.dataclass
@@ -81,7 +84,8 @@ class Runner:
             outcome.tests = results.read(part.junit)
             if not problem and not outcome.tests.total:
                 problem = "no test ran"
-        if problem and not outcome.tests.failed:
+        # An exit code that its failed tests explain is no failure more
+        if problem and not (outcome.tests.failed and ENDED in problem):
             outcome.tests.fail(f"{part.name}: {problem}")
         if not outcome.good:
             outcome.verdict = f"FAILED ({problem or 'tests failed'})"
@@ -130,11 +134,11 @@ class Runner:
             return f"still running after {part.timeout / 60:.0f} minutes"
         if self._stopping:
             return "interrupted"
-        return f"{os.path.basename(command[0])} ended with {process.returncode}" if process.returncode else ""
+        return f"{os.path.basename(command[0])} {ENDED} {process.returncode}" if process.returncode else ""
 
     def _end(self, process: subprocess.Popen, group: bool = True) -> None:
         """Ask a part's processes to end, then end them. The lab's nodes end with the pytest that started them."""
-        for number, patience in ((signal.SIGTERM, PATIENCE), (signal.SIGKILL, PATIENCE)):
+        for number, patience in STEPS:
             try:
                 if group:
                     os.killpg(process.pid, number)
