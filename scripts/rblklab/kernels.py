@@ -3,11 +3,13 @@
 import dataclasses
 import functools
 import json
+import os
 import pathlib
+import shutil
 import subprocess
 
 from .errors import LabError
-from .rundir import TOP
+from .rundir import TOP, Run
 
 KINDS = ("stock", "lockdep", "safety")
 
@@ -20,6 +22,7 @@ class Kernel:
     image: pathlib.Path
     modules: pathlib.Path
     rblk: pathlib.Path
+    tool: pathlib.Path = TOP / "build/tools/rblk"
 
     @property
     def machine(self) -> str:
@@ -39,3 +42,27 @@ def find(kind: str) -> Kernel:
         if not path.exists():
             raise LabError(f"no {kind} kernel: {path} is missing; {hint}")
     return kernel
+
+
+def freeze(kernel: Kernel, run: Run) -> Kernel:
+    """KERNEL with the run's own copies of rblk's modules and tool.
+
+    A build that goes on meanwhile must not exchange them in the middle of a
+    test. All labs of one run share the copies.
+    """
+    folder = run.folder / f"rblk-{kernel.kind}"
+    if not folder.exists():
+        folder.mkdir()
+        for module in kernel.rblk.glob("*.ko"):
+            shutil.copy2(module, folder)
+        if kernel.tool.exists():
+            place(kernel.tool, folder / kernel.tool.name)
+    return dataclasses.replace(kernel, rblk=folder, tool=folder / kernel.tool.name)
+
+
+def place(source: pathlib.Path, target: pathlib.Path) -> None:
+    """A link if possible: it is large with its debug information, and the linker makes a new file each time."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -19,14 +19,21 @@ PROVIDERS = ("rxe", "siw", "none")
 
 
 class Lab:
-    """N nodes, all joined by each of LINKS links; booted by 'with' or boot()."""
+    """N nodes, all joined by each of LINKS links; booted by 'with' or boot().
+
+    FROZEN nodes keep the modules and the tool as they are now; the others see
+    every new build.
+    """
 
     def __init__(self, kernel: str, nodes: int = 2, links: int = 1, provider: str = "rxe",
-                 run: Run | None = None, memory: int | None = None):
+                 run: Run | None = None, memory: int | None = None,
+                 frozen: bool = False):
         if provider not in PROVIDERS:
             raise LabError(f"no provider '{provider}'; there are {', '.join(PROVIDERS)}")
         self.kernel = kernels.find(kernel)
         self.run = run or Run()
+        if frozen:
+            self.kernel = kernels.freeze(self.kernel, self.run)
         self.own_run = run is None
         self.count = nodes
         self.links = links

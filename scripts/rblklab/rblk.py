@@ -6,9 +6,7 @@ from typing import Any
 
 from .errors import LabError
 from .node import GuestProcess, Node, Result
-from .rundir import TOP
 
-TOOL = TOP / "build/tools/rblk"
 PORT = 7471
 
 # Exit codes, as documented for scripts
@@ -26,7 +24,7 @@ class Rblk:
         return self.node.run(self.command(*words), timeout=timeout, check=check)
 
     def command(self, *words: str) -> str:
-        return shlex.join([str(TOOL), *words])
+        return shlex.join([str(self.node.kernel.tool), *words])
 
     def start(self, *words: str) -> GuestProcess:
         return self.node.spawn(self.command(*words))

@@ -29,7 +29,7 @@ class Slot:
         if self.lab and not all(node.responds() for node in self.lab.nodes):
             self.discard()
         if not self.lab:
-            lab = Lab(self.kind, provider=self.provider, run=self.run)
+            lab = Lab(self.kind, provider=self.provider, run=self.run, frozen=True)
             try:
                 lab.boot()
             except BaseException:

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
-KEEP_RUNS = 40
+KEEP_RUNS = 20
 
 
 class Run:
