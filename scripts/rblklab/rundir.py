@@ -3,6 +3,7 @@
 import atexit
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import time
@@ -82,6 +83,8 @@ def exit_now() -> None:
 
 def drop_old_runs(base: pathlib.Path) -> None:
     """Keep the newest run folders only, so that build/ does not grow for ever."""
-    runs = sorted(path for path in base.iterdir() if path.is_dir() and path.name[:8].isdigit())
+    runs = sorted(path for path in base.iterdir() if path.is_dir() and re.fullmatch(r"\d{8}-\d{6}-\d+(-\d+)?", path.name))
     for path in runs[:-KEEP_RUNS]:
+        if pathlib.Path("/proc", path.name.split("-")[2]).exists():
+            continue  # it is still running
         subprocess.run(["rm", "-rf", "--one-file-system", str(path)], check=False)
