@@ -292,7 +292,7 @@ static void wire_header_bytes(struct kunit *test)
 			case 0:
 			case 1:	/* may be another message of that length */
 				good = !err && msg.type == (buf[0] | buf[1] << 8) &&
-				       (msg.type & 0x7fff) >= 1 && (msg.type & 0x7fff) <= 6;
+				       (msg.type & 0x7fff) >= 1 && (msg.type & 0x7fff) <= 7;
 				good = good || err == -EBADMSG;
 				break;
 			case 2:	/* a reason, which comes alone and in a reply */
@@ -560,7 +560,8 @@ struct refuse_case {
 
 static const struct refuse_case refuse_cases[] = {
 	{ "type 0", { .type = 0 } },
-	{ "type 7", { .type = 7 } },
+	{ "type 8", { .type = 8 } },
+	{ "reply to revoke", { .type = 0x8007 } },
 	{ "reply to ping", { .type = 0x8006 } },
 	{ "refusal of ping", { .type = 0x8006, .status = RBLK_BUSY } },
 	{ "status in a ping", { .type = 6, .status = RBLK_BUSY } },
@@ -680,6 +681,7 @@ static bool msg_in_range(const struct rblk_msg *m)
 	case 0x0005:
 	case 0x8005:
 	case 0x0006:
+	case 0x0007:
 		return true;
 	}
 	return false;

@@ -5,6 +5,8 @@
 #include <rblk/trace.h>
 #include "client.h"
 
+#define RBLK_CLT_ASK_PINGS	3
+
 static struct rblk_clt_path *rblk_clt_control_path(struct rblk_conn *conn)
 {
 	return container_of(conn, struct rblk_clt_path, control.conn);
@@ -78,22 +80,38 @@ static bool rblk_clt_replied(struct rblk_clt_control *control)
 	return replied || READ_ONCE(control->conn.error);
 }
 
+static long rblk_clt_ask_wait_once(struct rblk_clt_control *control, bool interruptible,
+				   long timeout)
+{
+	if (interruptible)
+		return wait_event_interruptible_timeout(control->conn.wait,
+							rblk_clt_replied(control), timeout);
+	return wait_event_timeout(control->conn.wait, rblk_clt_replied(control), timeout);
+}
+
+/*
+ * siw may leave the first message of a connection unread in the server's socket, when
+ * it comes while the connection is being handed to the queue pair, until more comes.
+ * So over iWARP ask "are you there" a few times, which needs no answer; no more than
+ * a few, since a server that is busy posts no new receives meanwhile.
+ */
 static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptible)
 {
-	struct rblk_conn *conn = &control->conn;
+	const struct rblk_msg ping = { .type = RBLK_MSG_PING };
+	int pings = control->conn.dev->caps.iwarp ? RBLK_CLT_ASK_PINGS : 0;
 	long left;
 
-	if (interruptible)
-		left = wait_event_interruptible_timeout(conn->wait, rblk_clt_replied(control),
-							RBLK_CLT_ASK_TIMEOUT);
-	else
-		left = wait_event_timeout(conn->wait, rblk_clt_replied(control),
-					  RBLK_CLT_ASK_TIMEOUT);
-	if (left < 0)
-		return -EINTR;
-	if (!left)
-		return -ETIMEDOUT;
-	return 0;
+	for (; pings >= 0; pings--) {
+		left = rblk_clt_ask_wait_once(control, interruptible,
+					      pings ? HZ / 2 : RBLK_CLT_ASK_TIMEOUT);
+		if (left < 0)
+			return -EINTR;
+		if (left)
+			return 0;
+		if (pings)
+			rblk_conn_send(&control->conn, &ping);
+	}
+	return -ETIMEDOUT;
 }
 
 /**

@@ -227,9 +227,13 @@ static void rblk_srv_export_revoke(struct rblk_srv_export *export)
 	list_for_each_entry(path, &rblk_srv_paths, entry) {
 		if (!rblk_srv_open_already(path, export))
 			continue;
-		/* Its lock comes before ours: let a work of it do that. */
-		path->revoke = true;
-		queue_work(rblk_srv_wq, &path->rx_work);
+		/* Its lock comes before ours: let a work of it do that, if it has not ended. */
+		spin_lock_irq(&path->rx_lock);
+		if (!path->rx_closed) {
+			path->revoke = true;
+			queue_work(rblk_srv_wq, &path->rx_work);
+		}
+		spin_unlock_irq(&path->rx_lock);
 	}
 	mutex_unlock(&rblk_srv_lock);
 }

@@ -213,6 +213,32 @@ static void rblk_srv_listener_free(struct rblk_srv_listener *listener)
 	kfree(listener);
 }
 
+static __be16 rblk_srv_port(const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET6)
+		return ((const struct sockaddr_in6 *)addr)->sin6_port;
+	return ((const struct sockaddr_in *)addr)->sin_port;
+}
+
+/*
+ * The CM says of both that the address is not available, one that no interface has and
+ * one whose port a wildcard has. Only the first is worth waiting for.
+ */
+static bool rblk_srv_port_taken(const struct sockaddr_storage *addr)
+{
+	struct rblk_srv_listener *listener;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	if (rblk_addr_wildcard(addr))
+		return true;
+	list_for_each_entry(listener, &rblk_srv_listeners, entry)
+		if (rblk_addr_wildcard(&listener->addr) &&
+		    rblk_srv_port(&listener->addr) == rblk_srv_port(addr) &&
+		    (listener->addr.ss_family == AF_INET6 || addr->ss_family == AF_INET))
+			return true;
+	return false;
+}
+
 /**
  * rblk_srv_listen_add - listen on an address
  * @addr: address and port
@@ -243,8 +269,9 @@ int rblk_srv_listen_add(const struct sockaddr_storage *addr, struct netlink_ext_
 	if (rblk_srv_listener_find(addr)) {
 		NL_SET_ERR_MSG(extack, "there is a listener on this address already");
 		err = -EEXIST;
-	} else if (listener->err == -EADDRINUSE) {
-		NL_SET_ERR_MSG(extack, "another program has the port");
+	} else if (listener->err == -EADDRINUSE ||
+		   (listener->err == -EADDRNOTAVAIL && rblk_srv_port_taken(addr))) {
+		NL_SET_ERR_MSG(extack, "another listener or program has the port");
 		err = -EADDRINUSE;
 	} else if (rblk_srv_nr_listeners >= RBLK_SRV_LISTENERS_MAX) {
 		NL_SET_ERR_MSG(extack, "there are as many listeners as there can be");

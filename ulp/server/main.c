@@ -6,11 +6,7 @@
 #include <uapi/linux/rblk_server.h>
 #include "server.h"
 
-/*
- * All works of the server. Not WQ_MEM_RECLAIM: destroying a CM id flushes queues of
- * the RDMA core that are not either. Unbound, since a tear-down may take seconds and
- * must not hold up another.
- */
+/* Works of the server. Unbound, since one may take seconds and must not hold up another. */
 struct workqueue_struct *rblk_srv_wq;
 /*
  * Ends of paths. Works of the other wait for them, as many as may be active there:

@@ -104,7 +104,9 @@ int rblk_server_nl_export_add_doit(struct sk_buff *skb, struct genl_info *info)
 		kfree(args.allow);
 		return err;
 	}
-	return rblk_srv_export_add(&args, info->extack);
+	err = rblk_srv_export_add(&args, info->extack);
+	/* netlink_rcv_skb() sends no ack for -EINTR: the caller would wait for ever. */
+	return err == -EINTR ? -ECANCELED : err;
 }
 
 int rblk_server_nl_export_remove_doit(struct sk_buff *skb, struct genl_info *info)

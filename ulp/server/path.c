@@ -165,9 +165,9 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 	}
 	/*
 	 * The client's device acknowledges it, or the queue pair fails. A device whose
-	 * node hangs answers "no receive" instead, and that is tried again for ever:
-	 * all buffers on their way means that several periods went by. On iWARP only the
-	 * local TCP acknowledges, so there the client answers.
+	 * node hangs takes messages as long as it has receives: all buffers on their
+	 * way means that several periods went by. On iWARP only the local TCP
+	 * acknowledges, so there the client answers.
 	 */
 	mutex_lock(&path->lock);
 	if (READ_ONCE(path->state) == RBLK_SRV_READY) {

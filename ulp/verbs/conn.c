@@ -447,19 +447,26 @@ static void rblk_conn_drain(struct rblk_conn *conn)
  * rblk_conn_cut - end what a peer can reach through a connection
  * @conn: the connection; nobody posts to it any more
  *
- * When it returns, there is no queue pair and no DMA of this connection. The rest is
- * for rblk_conn_destroy(), which waits for the CM without a limit.
+ * When it returns, there is no queue pair and no DMA of this connection, and none of
+ * its completion handlers runs. The rest is for rblk_conn_destroy(), which waits for
+ * the CM, and the CM knows no limit.
  *
  * Context: Process context. Sleeps, for a bounded time.
  */
 void rblk_conn_cut(struct rblk_conn *conn)
 {
-	if (!conn->qp)
-		return;
-	rdma_disconnect(conn->id);
-	rblk_conn_drain(conn);
-	rdma_destroy_qp(conn->id);
+	/* What completes from here on is nobody's business any more. */
+	rblk_conn_abort(conn, -ENOTCONN, "the connection is closed");
+	if (conn->qp) {
+		rdma_disconnect(conn->id);
+		rblk_conn_drain(conn);
+		rdma_destroy_qp(conn->id);
+	}
+	/* After this no completion handler runs, whatever the drain came to. */
+	if (conn->cq)
+		ib_free_cq(conn->cq);
 	conn->qp = NULL;
+	conn->cq = NULL;
 }
 EXPORT_SYMBOL_GPL(rblk_conn_cut);
 
@@ -470,8 +477,8 @@ EXPORT_SYMBOL_GPL(rblk_conn_cut);
  * When it returns, no DMA of this connection is going on, the peer can reach
  * nothing through it and no callback of it runs or will run.
  *
- * Context: Process context. Sleeps, for a bounded time. The caller holds no lock
- * that @conn->ops take.
+ * Context: Process context. Sleeps, as long as the CM needs to end its work on the id.
+ * The caller holds no lock that @conn->ops take.
  */
 void rblk_conn_destroy(struct rblk_conn *conn)
 {
@@ -480,9 +487,6 @@ void rblk_conn_destroy(struct rblk_conn *conn)
 	trace_rblk_conn_destroy(conn);
 	rblk_conn_cut(conn);
 	rdma_destroy_id(conn->id);
-	if (conn->cq)
-		ib_free_cq(conn->cq);
-	conn->cq = NULL;
 	rblk_msgs_destroy(conn);
 	conn->id = NULL;
 	conn->dev = NULL;

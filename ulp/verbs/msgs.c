@@ -35,6 +35,8 @@ static void rblk_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 			       ib_wc_status_msg(wc->status));
 		return;
 	}
+	if (READ_ONCE(conn->error))
+		return;
 	rx->len = wc->byte_len;
 	atomic64_inc(&conn->messages);
 	ib_dma_sync_single_for_cpu(conn->dev->ib, rx->dma, RBLK_MSG_SIZE, DMA_FROM_DEVICE);
