@@ -223,7 +223,6 @@ class Node:
 
 def parse_json_list(text: str) -> list[dict]:
     """iproute2's rdma prints its list with a trailing comma in some versions."""
-    import json
     try:
         return json.loads(text or "[]")
     except ValueError:

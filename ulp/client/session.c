@@ -8,6 +8,7 @@
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
+/* Lists of sessions and devices, users of a session: see client.h. */
 DEFINE_MUTEX(rblk_clt_lock);
 LIST_HEAD(rblk_clt_sessions);
 /* The module goes: no session is made or used any more. Under rblk_clt_lock. */

@@ -69,11 +69,12 @@ static ssize_t backing_show(struct device *d, struct device_attribute *attr, cha
 }
 static DEVICE_ATTR_RO(backing);
 
-static ssize_t volatile_show(struct device *d, struct device_attribute *attr, char *buf)
+/* Memory is lost with the server. */
+static ssize_t persistent_show(struct device *d, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "1\n");
+	return sysfs_emit(buf, "0\n");
 }
-static DEVICE_ATTR_RO(volatile);
+static DEVICE_ATTR_RO(persistent);
 
 static ssize_t shared_show(struct device *d, struct device_attribute *attr, char *buf)
 {
@@ -113,7 +114,7 @@ static struct attribute *rblk_clt_attrs[] = {
 	&dev_attr_session.attr,
 	&dev_attr_incarnation.attr,
 	&dev_attr_backing.attr,
-	&dev_attr_volatile.attr,
+	&dev_attr_persistent.attr,
 	&dev_attr_shared.attr,
 	&dev_attr_queues.attr,
 	&dev_attr_depth.attr,

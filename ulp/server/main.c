@@ -15,6 +15,7 @@ struct workqueue_struct *rblk_srv_wq;
 struct workqueue_struct *rblk_srv_end_wq;
 /* Tells a client that reconnects whether it is still the same server. */
 uuid_t rblk_srv_id;
+/* Lists, names, who has what open: see server.h. */
 DEFINE_MUTEX(rblk_srv_lock);
 
 static int __init rblk_srv_init(void)

@@ -230,7 +230,8 @@ void rblk_srv_notify_listener(const struct rblk_srv_listener_info *info)
 {
 	struct sk_buff *skb = rblk_srv_event_new(GENLMSG_DEFAULT_SIZE);
 
+	u8 cmd = RBLK_SERVER_CMD_LISTENER_CHANGE_NTF;
+
 	if (skb)
-		rblk_srv_event_send(skb, rblk_srv_fill_listener(skb, info, 0, 0, 0,
-					RBLK_SERVER_CMD_LISTENER_CHANGE_NTF));
+		rblk_srv_event_send(skb, rblk_srv_fill_listener(skb, info, 0, 0, 0, cmd));
 }

@@ -88,8 +88,15 @@ struct rblk_srv_export {
 };
 
 /**
- * struct rblk_srv_export_args - what export-add was asked; as the fields of
- *	struct rblk_srv_export, which takes @allow over
+ * struct rblk_srv_export_args - what export-add was asked
+ * @name: name of the export
+ * @size: bytes
+ * @numa_node: where the memory should lie, or NUMA_NO_NODE
+ * @shared: several sessions may have it open for writing
+ * @read_only: no session may write
+ * @allow_any: every client may open it
+ * @nr_allow: clients named
+ * @allow: their names, which the export takes over
  */
 struct rblk_srv_export_args {
 	char	name[RBLK_NAME_SIZE];

@@ -189,15 +189,19 @@ void rblk_conn_init(struct rblk_conn *conn, const struct rblk_conn_ops *ops)
 }
 EXPORT_SYMBOL_GPL(rblk_conn_init);
 
+static bool rblk_conn_has_reached(const struct rblk_conn *conn, enum rblk_conn_step step)
+{
+	/* Pairs with the release in rblk_conn_reached(). */
+	return smp_load_acquire(&conn->step) >= step || READ_ONCE(conn->error);
+}
+
 static int rblk_conn_wait(struct rblk_conn *conn, enum rblk_conn_step step,
 			  unsigned long deadline)
 {
 	long left = max_t(long, deadline - jiffies, 1);
 	int err;
 
-	/* The acquire pairs with the release in rblk_conn_reached(). */
-	left = wait_event_interruptible_timeout(conn->wait, READ_ONCE(conn->error) ||
-						smp_load_acquire(&conn->step) >= step,
+	left = wait_event_interruptible_timeout(conn->wait, rblk_conn_has_reached(conn, step),
 						left);
 	err = READ_ONCE(conn->error);
 	if (err)

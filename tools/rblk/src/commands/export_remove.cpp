@@ -17,7 +17,8 @@ constexpr Argument arguments[] = {
      .meta = "NAME",
      .help = "name of the export",
      .offers = Argument::Offers::exports},
-    {Argument::Kind::flag, "--force", "", "also if clients have it open; they are told to close it"},
+    {Argument::Kind::flag, "--force", "",
+     "also if clients have it open; they are told to close it"},
 };
 
 std::string hint_for(int error) {
