@@ -176,16 +176,17 @@ static struct req new_req(int kind, uint64_t token)
 }
 
 /*
- * Wait for the peer's message, or for the end of the connection: that one comes
- * as an event, the QP of user space does not notice it by itself.
+ * Wait for a completion, or for the end of the connection: that one comes as an
+ * event, the QP of user space does not notice it by itself. A send may never be
+ * acknowledged, if the server destroys its QP between receiving and that.
  */
-static int receive(struct conn *conn, struct ibv_wc *wc)
+static int completion(struct conn *conn, struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	struct pollfd event = { .fd = conn->id->channel->fd, .events = POLLIN };
 	int got;
 
 	for (;;) {
-		got = ibv_poll_cq(conn->id->recv_cq, 1, wc);
+		got = ibv_poll_cq(cq, 1, wc);
 		if (got < 0)
 			die("completion queue");
 		if (got)
@@ -204,10 +205,9 @@ static void *ask(struct conn *conn, int type, const void *body, size_t len)
 
 	*out = (struct hdr){ .type = htole16(type), .len = htole32(sizeof(*out) + len), .tag = htole32(++tag) };
 	memcpy(out + 1, body, len);
-	if (rdma_post_send(conn->id, NULL, conn->out, sizeof(*out) + len, conn->mr, 0) ||
-	    rdma_get_send_comp(conn->id, &wc) <= 0 || wc.status)
+	if (rdma_post_send(conn->id, NULL, conn->out, sizeof(*out) + len, conn->mr, 0))
 		die("send");
-	if (receive(conn, &wc)) {
+	if (completion(conn, conn->id->send_cq, &wc) || completion(conn, conn->id->recv_cq, &wc)) {
 		printf("message %d closed\n", type);
 		return NULL;
 	}
@@ -303,9 +303,9 @@ static void first_message(const char *path)
 		exit(1);
 	len = fread(control.out, 1, MSG_SIZE, file);
 	fclose(file);
-	if (rdma_post_send(control.id, NULL, control.out, len, control.mr, 0) || rdma_get_send_comp(control.id, &wc) <= 0)
+	if (rdma_post_send(control.id, NULL, control.out, len, control.mr, 0))
 		die("send");
-	if (receive(&control, &wc))
+	if (completion(&control, control.id->send_cq, &wc) || completion(&control, control.id->recv_cq, &wc))
 		printf("closed\n");
 	else
 		printf("reply %u bytes type %#x status %u\n", wc.byte_len, le16toh(((struct hdr *)control.in)->type),

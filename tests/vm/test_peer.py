@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A peer that breaks the rules, and what the server makes of it."""
+import os
 import pathlib
 import struct
 import subprocess
@@ -19,11 +20,13 @@ REPLY = 0x8000
 
 @pytest.fixture(scope="session")
 def peer_binary():
-    target = TOP / "build/tests/rblk-peer"
+    # A name of this process: the suites of two kernels may run at once.
+    target = TOP / f"build/tests/rblk-peer-{os.getpid()}"
     target.parent.mkdir(parents=True, exist_ok=True)
     source = pathlib.Path(__file__).parent.parent / "peer/rblk-peer.c"
     subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(target), str(source), "-lrdmacm", "-libverbs"], check=True)
-    return target
+    yield target
+    target.unlink()
 
 
 @pytest.fixture
