@@ -388,7 +388,7 @@ static int rblk_clt_device_claim(struct rblk_clt_device *dev, bool force,
 		NL_SET_ERR_MSG(extack, "the device is being unmapped already");
 		err = -EBUSY;
 	} else if (!force && disk_openers(disk)) {
-		NL_SET_ERR_MSG_FMT(extack, "the device is open (%u times)", disk_openers(disk));
+		NL_SET_ERR_MSG(extack, "the device is open");
 		err = -EBUSY;
 	} else {
 		set_bit(RBLK_DEV_REMOVING, &dev->flags);

@@ -73,8 +73,11 @@ static int rblk_srv_parse_export(struct genl_info *info, struct rblk_srv_export_
 	}
 	attr = attrs[RBLK_SERVER_A_EXPORT_SIZE];
 	args->size = nla_get_uint(attr);
-	if (!args->size || args->size > RBLK_SIZE_MAX ||
-	    !IS_ALIGNED(args->size, 1ULL << RBLK_BLOCK_SHIFT)) {
+	if (args->size > RBLK_SIZE_MAX) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "an export has 1 PiB at most");
+		return -EINVAL;
+	}
+	if (!args->size || !IS_ALIGNED(args->size, 1ULL << RBLK_BLOCK_SHIFT)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the size is no multiple of 2 MiB");
 		return -EINVAL;
 	}
