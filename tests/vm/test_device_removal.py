@@ -9,6 +9,14 @@ from rblklab import fio
 LIMIT = 10.0
 
 
+def wait_until_it_listens(rig):
+    """The listener comes back by itself, but not in the same instant as the device."""
+    deadline = time.monotonic() + LIMIT
+    while any(item["state"] != "listening" for item in rig.server.json("listen", "list")["listeners"]):
+        assert time.monotonic() < deadline, "the listener did not come back with its device"
+        time.sleep(0.2)
+
+
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_link_delete_under_io(rig, side):
     rig.server.export("disk", "64M")
@@ -25,6 +33,7 @@ def test_link_delete_under_io(rig, side):
 
     # The device comes back: listeners re-arm by themselves
     node.rdma_link_add()
+    wait_until_it_listens(rig)
     device = rig.client.map(rig.address, "disk")
     fio.verify(rig.b, device, bs="4k", size="1m", iodepth=16)
 
@@ -39,5 +48,6 @@ def test_link_delete_when_idle(rig, side):
     assert time.monotonic() - began < LIMIT
     rig.client.unmap(device, timeout=20)
     node.rdma_link_add()
+    wait_until_it_listens(rig)
     device = rig.client.map(rig.address, "disk")
     fio.verify(rig.b, device, bs="4k", size="512k", iodepth=8)

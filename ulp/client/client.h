@@ -107,6 +107,7 @@ struct rblk_clt_control {
  * @queues: its I/O connections
  * @nr_queues: how many
  * @fail_work: tears it down after an error
+ * @revokes: messages of withdrawal that wait for a thread
  */
 struct rblk_clt_path {
 	struct rblk_clt_session	*session;
@@ -128,6 +129,7 @@ struct rblk_clt_path {
 	struct rblk_clt_queue	*queues;
 	u32			nr_queues;
 	struct work_struct	fail_work;
+	atomic_t		revokes;
 };
 
 /**
@@ -260,6 +262,7 @@ struct rblk_clt_map_args {
 
 /* main.c */
 extern struct workqueue_struct *rblk_clt_wq;
+extern struct workqueue_struct *rblk_clt_revoke_wq;
 
 /* session.c */
 extern struct mutex rblk_clt_lock;

@@ -382,35 +382,64 @@ static int rblk_clt_device_claim(struct rblk_clt_device *dev, bool force,
 	struct gendisk *disk = dev->disk;
 	int err = 0;
 
+	/* Not with force: whoever holds the lock may wait for the very I/O that force ends. */
+	if (force) {
+		if (!test_and_set_bit(RBLK_DEV_REMOVING, &dev->flags))
+			return 0;
+		NL_SET_ERR_MSG(extack, "the device is being unmapped already");
+		return -EBUSY;
+	}
 	/* open takes this lock too: nobody opens between the look and the flag. */
 	mutex_lock(&disk->open_mutex);
-	if (test_bit(RBLK_DEV_REMOVING, &dev->flags)) {
-		NL_SET_ERR_MSG(extack, "the device is being unmapped already");
-		err = -EBUSY;
-	} else if (!force && disk_openers(disk)) {
+	if (disk_openers(disk)) {
 		NL_SET_ERR_MSG(extack, "the device is open");
 		err = -EBUSY;
-	} else {
-		set_bit(RBLK_DEV_REMOVING, &dev->flags);
+	} else if (test_and_set_bit(RBLK_DEV_REMOVING, &dev->flags)) {
+		NL_SET_ERR_MSG(extack, "the device is being unmapped already");
+		err = -EBUSY;
 	}
 	mutex_unlock(&disk->open_mutex);
 	return err;
 }
 
+/**
+ * struct rblk_clt_force - the limit of an unmap by force
+ * @work: breaks the path
+ * @dev: the device
+ */
+struct rblk_clt_force {
+	struct delayed_work	work;
+	struct rblk_clt_device	*dev;
+};
+
+/* In flight at a server that does not answer: end them now, not at the timeout. */
+static void rblk_clt_force_work(struct work_struct *work)
+{
+	struct rblk_clt_device *dev = container_of(work, struct rblk_clt_force, work.work)->dev;
+
+	if (!blk_mq_freeze_queue_wait_timeout(dev->disk->queue, 1))
+		rblk_clt_path_error(&dev->session->paths[0], -ETIMEDOUT,
+				    "requests of an unmapped device did not end");
+}
+
 static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
 {
 	struct rblk_clt_session *session = dev->session;
+	struct rblk_clt_force late = { .dev = dev };
 	struct gendisk *disk = dev->disk;
 
-	/* With force, what waits for the disk fails, and del_gendisk() writes nothing. */
+	/*
+	 * With force, what waits for the disk fails, and del_gendisk() writes nothing. Both
+	 * wait for I/O in flight already: of a file system, of whoever has the open_mutex.
+	 */
+	INIT_DELAYED_WORK_ONSTACK(&late.work, rblk_clt_force_work);
 	if (force) {
+		queue_delayed_work(rblk_clt_wq, &late.work, RBLK_CLT_FORCE_TIMEOUT);
 		blk_mark_disk_dead(disk);
-		/* In flight at a server that does not answer: end them now, not at the timeout. */
-		if (!blk_mq_freeze_queue_wait_timeout(disk->queue, RBLK_CLT_FORCE_TIMEOUT))
-			rblk_clt_path_error(&session->paths[0], -ETIMEDOUT,
-					    "requests of an unmapped device did not end");
 	}
 	del_gendisk(disk);
+	cancel_delayed_work_sync(&late.work);
+	destroy_delayed_work_on_stack(&late.work);
 	rblk_clt_device_close(dev);
 
 	mutex_lock(&rblk_clt_lock);

@@ -12,6 +12,8 @@
  * hold up another.
  */
 struct workqueue_struct *rblk_clt_wq;
+/* Waits for requests that only works of the other end: never on the same one. */
+struct workqueue_struct *rblk_clt_revoke_wq;
 
 static int __init rblk_clt_init(void)
 {
@@ -20,11 +22,18 @@ static int __init rblk_clt_init(void)
 	rblk_clt_wq = alloc_workqueue("rblk-client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rblk_clt_wq)
 		return -ENOMEM;
+	rblk_clt_revoke_wq = alloc_workqueue("rblk-client-revoke", WQ_UNBOUND, 0);
+	if (!rblk_clt_revoke_wq) {
+		err = -ENOMEM;
+		goto err_wq;
+	}
 	err = rblk_clt_netlink_init();
 	if (err)
-		goto err_wq;
+		goto err_revoke_wq;
 	return 0;
 
+err_revoke_wq:
+	destroy_workqueue(rblk_clt_revoke_wq);
 err_wq:
 	destroy_workqueue(rblk_clt_wq);
 	return err;
@@ -36,6 +45,7 @@ static void __exit rblk_clt_exit(void)
 	rblk_clt_sessions_stop();
 	rblk_clt_netlink_exit();
 	rblk_clt_unmap_all();
+	destroy_workqueue(rblk_clt_revoke_wq);
 	destroy_workqueue(rblk_clt_wq);
 }
 

@@ -8,6 +8,9 @@
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
+/* More than a server lets a path open. */
+#define RBLK_CLT_REVOKES_MAX	512
+
 /**
  * struct rblk_clt_revoke - a message that waits for a thread
  * @work: deals with it
@@ -40,15 +43,18 @@ static struct rblk_clt_device *rblk_clt_revoke_find(struct rblk_clt_path *path, 
 static void rblk_clt_revoke_work(struct work_struct *work)
 {
 	struct rblk_clt_revoke *revoke = container_of(work, struct rblk_clt_revoke, work);
-	struct rblk_clt_session *session = revoke->path->session;
+	struct rblk_clt_path *path = revoke->path;
+	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_device *dev;
 	struct gendisk *disk;
 
 	/* One that is not mapped yet is not closed, and the server ends the path. */
-	dev = rblk_clt_revoke_find(revoke->path, revoke->handle);
+	dev = rblk_clt_revoke_find(path, revoke->handle);
 	if (dev) {
 		disk = dev->disk;
-		set_bit(RBLK_DEV_REVOKED, &dev->flags);
+		/* Once: a server that repeats itself must not occupy more threads. */
+		if (test_and_set_bit(RBLK_DEV_REVOKED, &dev->flags))
+			goto put;
 		/* What was in flight has ended once it is frozen; the rest fails. */
 		blk_mq_freeze_queue(disk->queue);
 		blk_mq_unfreeze_queue(disk->queue);
@@ -59,9 +65,11 @@ static void rblk_clt_revoke_work(struct work_struct *work)
 		if (!list_empty(&dev->entry))
 			rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
 		mutex_unlock(&rblk_clt_lock);
+put:
 		put_device(disk_to_dev(disk));
 	}
 	kfree(revoke);
+	atomic_dec(&path->revokes);
 	rblk_clt_session_put(session);
 }
 
@@ -75,14 +83,21 @@ static void rblk_clt_revoke_work(struct work_struct *work)
  */
 int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle)
 {
-	struct rblk_clt_revoke *revoke = kzalloc(sizeof(*revoke), GFP_ATOMIC | __GFP_NOWARN);
+	struct rblk_clt_revoke *revoke;
 
+	if (atomic_inc_return(&path->revokes) > RBLK_CLT_REVOKES_MAX)
+		goto err;
+	revoke = kzalloc(sizeof(*revoke), GFP_ATOMIC | __GFP_NOWARN);
 	if (!revoke)
-		return -ENOMEM;
+		goto err;
 	INIT_WORK(&revoke->work, rblk_clt_revoke_work);
 	revoke->path = path;
 	revoke->handle = handle;
 	kref_get(&path->session->ref);
-	queue_work(rblk_clt_wq, &revoke->work);
+	queue_work(rblk_clt_revoke_wq, &revoke->work);
 	return 0;
+
+err:
+	atomic_dec(&path->revokes);
+	return -ENOMEM;
 }

@@ -183,9 +183,9 @@ static struct rblk_rx *rblk_srv_next_rx(struct rblk_srv_path *path)
 void rblk_srv_rx_work(struct work_struct *work)
 {
 	struct rblk_srv_path *path = container_of(work, struct rblk_srv_path, rx_work);
+	int err, budget = RBLK_CTL_RX;
 	struct rblk_rx *rx;
 	u32 *rkeys;
-	int err;
 
 	rkeys = kvcalloc(RBLK_RKEYS_MAX, sizeof(*rkeys), GFP_KERNEL);
 	if (!rkeys) {
@@ -199,12 +199,17 @@ void rblk_srv_rx_work(struct work_struct *work)
 		if (err)
 			rblk_srv_path_error(path, err, "the client could not be told");
 	}
-	while ((rx = rblk_srv_next_rx(path))) {
+	/* A client that never stops must not keep whoever flushes the workqueue. */
+	while (budget-- && (rx = rblk_srv_next_rx(path))) {
 		err = rblk_srv_rx_one(path, rx, rkeys);
 		if (err) {
 			rblk_srv_path_error(path, err, "a message of the client makes no sense");
 			break;
 		}
 	}
+	spin_lock_irq(&path->rx_lock);
+	if (!path->rx_closed && !list_empty(&path->rx))
+		queue_work(rblk_srv_wq, &path->rx_work);
+	spin_unlock_irq(&path->rx_lock);
 	kvfree(rkeys);
 }

@@ -3,6 +3,7 @@
  * Open exports of a path: registered with its device when it opens them, taken
  * back when it closes them.
  */
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include "server.h"
 
@@ -193,7 +194,7 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 	struct rblk_msg msg = { .type = RBLK_MSG_REVOKE };
 	struct rblk_srv_open *open;
 	bool removed;
-	int err = 0;
+	int err = 0, tries = 100;
 
 	lockdep_assert_held(&path->lock);
 	list_for_each_entry(open, &path->opens, entry) {
@@ -204,7 +205,9 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 			continue;
 		open->revoked = true;
 		msg.close.handle = open->handle;
-		err = rblk_conn_send(&path->control, &msg);
+		/* More at once than buffers: they are on their way, or the path breaks. */
+		while ((err = rblk_conn_send(&path->control, &msg)) == -EBUSY && tries--)
+			msleep(10);
 		if (err)
 			break;
 	}

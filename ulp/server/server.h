@@ -44,7 +44,7 @@
 #define RBLK_SRV_LISTENERS_MAX	64
 #define RBLK_SRV_PATHS_MAX	1024
 #define RBLK_SRV_OPENS_MAX	256	/* of one path */
-#define RBLK_SRV_PENDING_MAX	256	/* connect requests not looked at yet */
+#define RBLK_SRV_PENDING_MAX	128	/* connect requests not looked at yet */
 #define RBLK_SRV_BUILD_TIMEOUT	(30 * HZ)	/* for a path to be ready */
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
 #define RBLK_SRV_SILENCE	(30 * HZ)	/* of a client that answers pings */

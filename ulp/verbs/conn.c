@@ -3,6 +3,7 @@
  * RC connections: CM events, QP and CQ, tear-down. See include/rblk/conn.h.
  */
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <rdma/ib_cm.h>
 #include <rblk/conn.h>
 #include <rblk/trace.h>
@@ -459,8 +460,13 @@ static void rblk_conn_drain(struct rblk_conn *conn)
  */
 void rblk_conn_cut(struct rblk_conn *conn)
 {
+	/* A queue that never connected is not even initialised. */
+	if (!conn->id)
+		return;
 	/* What completes from here on is nobody's business any more. */
 	rblk_conn_abort(conn, -ENOTCONN, "the connection is closed");
+	if (conn->rx)
+		synchronize_rcu();
 	if (conn->qp) {
 		rdma_disconnect(conn->id);
 		rblk_conn_drain(conn);

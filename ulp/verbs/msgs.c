@@ -7,6 +7,7 @@
  * never meets an empty receive queue.
  */
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <rblk/conn.h>
 #include <rblk/trace.h>
@@ -35,12 +36,15 @@ static void rblk_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 			       ib_wc_status_msg(wc->status));
 		return;
 	}
-	if (READ_ONCE(conn->error))
-		return;
-	rx->len = wc->byte_len;
-	atomic64_inc(&conn->messages);
-	ib_dma_sync_single_for_cpu(conn->dev->ib, rx->dma, RBLK_MSG_SIZE, DMA_FROM_DEVICE);
-	conn->ops->recv(conn, rx);
+	/* Pairs with synchronize_rcu() in rblk_conn_cut(): the QP stays meanwhile. */
+	rcu_read_lock();
+	if (!READ_ONCE(conn->error)) {
+		rx->len = wc->byte_len;
+		atomic64_inc(&conn->messages);
+		ib_dma_sync_single_for_cpu(conn->dev->ib, rx->dma, RBLK_MSG_SIZE, DMA_FROM_DEVICE);
+		conn->ops->recv(conn, rx);
+	}
+	rcu_read_unlock();
 }
 
 static int rblk_rx_post(struct rblk_rx *rx)
