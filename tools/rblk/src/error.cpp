@@ -31,14 +31,23 @@ std::string_view exit_code_name(Exit exit) {
     return "failure";
 }
 
+namespace {
+
+std::string errno_text(int error) {
+    // What the kernel says of a request that a signal ended, as netlink cannot say EINTR.
+    return error == ECANCELED ? "interrupted" : std::strerror(error);
+}
+
+}  // namespace
+
 KernelError::KernelError(int error, std::string text, std::string attribute)
-    : std::runtime_error(text.empty() ? std::strerror(error) : text),
+    : std::runtime_error(text.empty() ? errno_text(error) : text),
       error_(error),
       text_(std::move(text)),
       attribute_(std::move(attribute)) {}
 
 std::string KernelError::why() const {
-    std::string why = text_.empty() ? std::strerror(error_) : text_;
+    std::string why = text_.empty() ? errno_text(error_) : text_;
     if (!attribute_.empty()) why += fmt::format(" (attribute '{}')", attribute_);
     return why;
 }

@@ -55,6 +55,21 @@ protected:
         });
     }
 
+    void unload() {
+        rig.kernel = FakeKernel();
+        rdma({{"rxe0", registers}});
+    }
+
+    // Of rblk these, and what a distribution has.
+    void install(const std::vector<std::string>& modules) {
+        std::string list =
+            "kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko.xz: kernel/ib_core.ko\n"
+            "kernel/drivers/infiniband/core/rdma_cm.ko:\n";
+        for (const auto& module : modules)
+            list += "updates/" + module + ".ko: updates/rblk-core.ko\n";
+        rig.root.write("/lib/modules/6.12.9/modules.dep", list);
+    }
+
     struct Result {
         int exit;
         bool client;
@@ -121,23 +136,60 @@ TEST_F(CheckTest, Nothing) {
 }
 
 TEST_F(CheckTest, ModulesThatAreInstalledAndNotLoaded) {
-    rig.root.write("/lib/modules/6.12.9/modules.dep",
-                   "kernel/drivers/infiniband/sw/rxe/rdma_rxe.ko.xz: kernel/ib_core.ko\n"
-                   "kernel/drivers/infiniband/core/rdma_cm.ko:\n"
-                   "updates/rblk-client.ko: updates/rblk-core.ko\n");
+    good();
+    unload();
+    install({"rblk-client", "rblk-server"});
+    auto result = check();
+    EXPECT_EQ(result.exit, 0);
+    EXPECT_TRUE(result.client);
+    EXPECT_TRUE(result.server);
+    EXPECT_TRUE(result.says("client_module", "off", "installed and not loaded"));
+    EXPECT_TRUE(result.says("server_module", "off", "the first command that needs it loads it"));
+    EXPECT_EQ(result.found.count("listeners"), 0u);
+    expect_golden("check-not-loaded.txt", rig.run({"check"}).out);
+    EXPECT_TRUE(rig.kernel.named.empty()) << "check loads modules";
+}
+
+TEST_F(CheckTest, OneInstalledModuleIsEnough) {
+    good();
+    unload();
+    install({"rblk-client"});
+    auto result = check();
+    EXPECT_EQ(result.exit, 0);
+    EXPECT_TRUE(result.client);
+    EXPECT_FALSE(result.server);
+    EXPECT_TRUE(result.says("server_module", "off", "not installed"));
+}
+
+TEST_F(CheckTest, InstalledModulesAreNotAllThereIs) {
+    install({"rblk-client", "rblk-server"});
+    auto result = check();
+    EXPECT_EQ(result.exit, 4);
+    EXPECT_TRUE(result.says("rdma_cm", "ok"));
+    EXPECT_TRUE(result.says("rdma_devices", "fail", "rdma link add"));
+    rig.root.write("/proc/self/status", "CapEff:\t000001ffffffffff\n");
+    rig.root.write("/proc/self/uid_map", "0 0 4294967295\n");
+    result = check();
+    EXPECT_EQ(result.exit, 6);
+    EXPECT_FALSE(result.client);
+    EXPECT_FALSE(result.server);
+}
+
+TEST_F(CheckTest, ModulesThatDoNotAnswer) {
+    good();
+    unload();
+    install({"rblk-client"});
+    rig.root.folder("/sys/module/rblk_client");
     rig.root.write("/lib/modules/6.12.9/modules.builtin", "kernel/x/rblk-server.ko\n");
     auto result = check();
     EXPECT_EQ(result.exit, 8);
-    EXPECT_TRUE(result.says("rdma_cm", "ok"));
-    EXPECT_TRUE(result.says("rdma_devices", "fail", "rdma link add"));
-    EXPECT_TRUE(result.says("client_module", "fail", "-> modprobe rblk-client"));
-    EXPECT_TRUE(result.says("server_module", "fail", "-> modprobe rblk-server"));
+    EXPECT_TRUE(result.says("client_module", "fail", "does not answer"));
+    EXPECT_TRUE(result.says("server_module", "fail", "-> 'dmesg' may say why"));
 }
 
 TEST_F(CheckTest, OneModuleIsEnough) {
     good();
-    rig.kernel = FakeKernel();
-    rdma({{"rxe0", registers}});
+    unload();
     rig.kernel.load_client([](const Seen&) { return Answer(); });
     auto result = check();
     EXPECT_EQ(result.exit, 0);

@@ -33,20 +33,21 @@ TEST(Session, ListsWhicheverIsLoaded) {
 
 TEST(NoModule, IsSaidByEveryCommand) {
     const std::pair<std::vector<std::string>, const char*> table[] = {
-        {{"export", "add", "x", "--memory", "2M"}, "modprobe rblk-server"},
-        {{"export", "list"}, "modprobe rblk-server"},
-        {{"export", "show", "x"}, "modprobe rblk-server"},
-        {{"export", "remove", "x"}, "modprobe rblk-server"},
-        {{"listen", "add", "any"}, "modprobe rblk-server"},
-        {{"listen", "list"}, "modprobe rblk-server"},
-        {{"listen", "remove", "any"}, "modprobe rblk-server"},
-        {{"map", "10.0.0.1", "x"}, "modprobe rblk-client"},
-        {{"unmap", "0"}, "modprobe rblk-client"},
-        {{"unmap", "all"}, "modprobe rblk-client"},
-        {{"device", "list"}, "modprobe rblk-client"},
-        {{"device", "show", "0"}, "modprobe rblk-client"},
-        {{"session", "list"}, "modprobe rblk-client"},
-        {{"monitor"}, "modprobe rblk-client"},
+        {{"export", "add", "x", "--memory", "2M"},
+         "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"export", "list"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"export", "show", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"export", "remove", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"listen", "add", "any"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"listen", "list"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"listen", "remove", "any"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"map", "10.0.0.1", "x"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"unmap", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"unmap", "all"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"device", "list"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"device", "show", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"session", "list"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
+        {{"monitor"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
     };
     for (auto [words, hint] : table) {
         Rig rig;
@@ -124,9 +125,9 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         many.push_back("c" + std::to_string(i));
     }
     const std::pair<std::vector<std::string>, const char*> table[] = {
-        {{}, "subcommand"},
+        {{}, "a command is required"},
         {{"bogus"}, "no command 'bogus'"},
-        {{"export"}, "subcommand"},
+        {{"export"}, "a command is required"},
         {{"export", "bogus"}, "no command 'bogus'"},
         {{"export", "add"}, "NAME"},
         {{"export", "add", "x"}, "--memory"},
@@ -236,6 +237,11 @@ TEST_F(CommandTest, Version) {
     EXPECT_EQ(json["client_loaded"], true);
     EXPECT_EQ(json["client_netlink_version"], 1);
     EXPECT_TRUE(has(text.out, json["version"].get<std::string>()));
+    auto flag = rig.run({"--version"});
+    EXPECT_EQ(flag.exit, 0);
+    EXPECT_EQ(flag.out, text.out);
+    EXPECT_EQ(flag.err, "");
+    EXPECT_EQ(json_of(rig.run({"--version", "--json"}).out), json);
     Rig empty;
     EXPECT_EQ(json_of(empty.run({"version", "--json"}).out)["server_netlink_version"], Json());
 }

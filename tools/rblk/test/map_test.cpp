@@ -110,7 +110,8 @@ TEST_F(MapTest, AddressesInOrderAsJson) {
 TEST_F(MapTest, AnAnswerOfTheServerIsFinal) {
     rig.hosts["node-a"] = {*Address::from_wire(v4_bytes("10.0.0.1", 0)),
                            *Address::from_wire(v4_bytes("10.0.0.2", 0))};
-    for (int error : {ENOENT, EACCES, EBUSY, EROFS, EPROTONOSUPPORT, EEXIST, EPERM, EINTR}) {
+    for (int error :
+         {ENOENT, EACCES, EBUSY, EROFS, EPROTONOSUPPORT, EEXIST, EPERM, EINTR, ECANCELED}) {
         client_refuses(error);
         rig.kernel.requests.clear();
         EXPECT_NE(rig.run({"map", "node-a", "db"}).exit, 0);

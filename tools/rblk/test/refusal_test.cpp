@@ -48,7 +48,8 @@ TEST_P(RefusalTest, ExitCodeAndText) {
     // Without an extack the errno has words too.
     client_refuses(wanted.error);
     server_refuses(wanted.error);
-    EXPECT_TRUE(has(rig.run(wanted.words).err, std::strerror(wanted.error)));
+    EXPECT_TRUE(has(rig.run(wanted.words).err,
+                    wanted.error == ECANCELED ? "interrupted" : std::strerror(wanted.error)));
 }
 
 const std::vector<std::string> map_words = {"map", "10.0.0.1", "db"};
@@ -62,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{map_words, ETIMEDOUT, 6, "unreachable", "--timeout"},
         Refusal{map_words, EHOSTUNREACH, 6, "unreachable", "ip route"},
         Refusal{map_words, ENETUNREACH, 6, "unreachable", "ip route"},
-        Refusal{map_words, ENODEV, 6, "unreachable", "rblk check"},
+        Refusal{map_words, ENODEV, 6, "unreachable", "'rblk check' here and on the server"},
         Refusal{map_words, ENOENT, 3, "not_found", "rblk export list"},
         Refusal{map_words, EACCES, 4, "denied", "--allow node-b"},
         Refusal{map_words, EPERM, 4, "denied", "root"},
@@ -70,6 +71,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{map_words, EBUSY, 5, "busy", "--shared"},
         Refusal{map_words, EEXIST, 5, "busy", "rblk device list"},
         Refusal{map_words, EPROTONOSUPPORT, 7, "protocol_version", "one version"},
+        Refusal{map_words, ECANCELED, 1, "failure", ""},
         Refusal{map_words, EINTR, 1, "failure", ""}, Refusal{map_words, EIO, 1, "failure", ""},
         Refusal{{"unmap", "0"}, ENODEV, 3, "not_found", "rblk device list"},
         Refusal{{"unmap", "0"}, EBUSY, 5, "busy", "--force"},
@@ -82,12 +84,17 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{add_words, EEXIST, 5, "busy", "rblk export show db"},
         Refusal{add_words, ENOMEM, 1, "failure", "less memory"},
         Refusal{add_words, EINVAL, 1, "failure", ""},
+        Refusal{add_words, ECANCELED, 1, "failure", ""},
         Refusal{add_words, EPERM, 4, "denied", "root"},
         Refusal{{"export", "show", "db"}, ENOENT, 3, "not_found", "rblk export list"},
         Refusal{{"export", "remove", "db"}, ENOENT, 3, "not_found", "rblk export list"},
-        Refusal{{"export", "remove", "db"}, EBUSY, 5, "busy", "--force"},
+        Refusal{{"export", "remove", "db"}, EBUSY, 5, "busy", "--force takes it from them"},
         Refusal{{"listen", "add", "any"}, EEXIST, 5, "busy", "rblk listen list"},
-        Refusal{{"listen", "add", "any"}, EADDRINUSE, 5, "busy", "ss -lntp"},
+        Refusal{{"listen", "add", "any"},
+                EADDRINUSE,
+                5,
+                "busy",
+                "'rblk listen list' and 'ss -lntp sport = :7471'"},
         Refusal{{"listen", "remove", "any"}, ENOENT, 3, "not_found", "rblk listen list"}));
 
 TEST_F(CommandTest, RefusalNamesAttributeAndPlace) {
@@ -98,6 +105,15 @@ TEST_F(CommandTest, RefusalNamesAttributeAndPlace) {
     EXPECT_EQ(outcome.err,
               "rblk: cannot map the export 'db' of 10.0.0.1:7471: more than the server has "
               "(attribute 'queues')\n");
+}
+
+TEST_F(CommandTest, RefusalOfWhatASignalEnded) {
+    client_refuses(ECANCELED);
+    EXPECT_EQ(rig.run({"map", "10.0.0.1", "db"}).err,
+              "rblk: cannot map the export 'db' of 10.0.0.1:7471: interrupted\n");
+    server_refuses(ECANCELED);
+    EXPECT_EQ(rig.run({"export", "add", "db", "--memory", "2M"}).err,
+              "rblk: cannot export 2 MiB of memory as 'db': interrupted\n");
 }
 
 TEST(ExitCodes, OfEachErrno) {

@@ -14,15 +14,22 @@ Genl open_genl(const Environment& environment) {
     return Genl(environment.open_netlink(NETLINK_GENERIC));
 }
 
-void no_module(std::string_view names) {
-    throw Error(Exit::module_not_loaded, fmt::format("the kernel has no {} loaded", names),
-                fmt::format("load it with 'modprobe {}'; 'rblk check' shows what else is missing",
-                            names.substr(0, names.find(' '))));
+void no_module() {
+    throw Error(Exit::module_not_loaded,
+                fmt::format("the kernel has no {} and no {} loaded", RBLK_CLIENT_FAMILY_NAME,
+                            RBLK_SERVER_FAMILY_NAME),
+                fmt::format("'modprobe {}' or 'modprobe {}' loads one; 'rblk check' shows what "
+                            "else is missing",
+                            RBLK_CLIENT_FAMILY_NAME, RBLK_SERVER_FAMILY_NAME));
 }
 
 Family require_family(Genl& genl, std::string_view name) {
     auto family = genl.load_family(name);
-    if (!family) no_module(name);
+    if (!family)
+        throw Error(Exit::module_not_loaded, fmt::format("the kernel has no {} loaded", name),
+                    fmt::format("it did not load by itself: 'modprobe {}' says why; 'rblk check' "
+                                "shows what else is missing",
+                                name));
     return *family;
 }
 

@@ -10,9 +10,10 @@ namespace rblk {
 
 Genl open_genl(const Environment& environment);
 
-// Throws Error with Exit::module_not_loaded and how to load it.
+// Has the kernel load it. Throws Error with Exit::module_not_loaded if that fails.
 Family require_family(Genl& genl, std::string_view name);
-[[noreturn]] void no_module(std::string_view names);
+// The same error of a command that takes either module and loads none.
+[[noreturn]] void no_module();
 
 class ClientConnection {
 public:

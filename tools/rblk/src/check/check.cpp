@@ -28,8 +28,10 @@ public:
         bool permitted = permissions();
         bool manager = connection_manager();
         bool devices = rdma();
-        bool client = module(RBLK_CLIENT_FAMILY_NAME, client_, server_, "to map exports");
-        bool server = module(RBLK_SERVER_FAMILY_NAME, server_, client_, "to export memory");
+        bool client = client_ || loadable(RBLK_CLIENT_FAMILY_NAME);
+        bool server = server_ || loadable(RBLK_SERVER_FAMILY_NAME);
+        module(RBLK_CLIENT_FAMILY_NAME, client_.has_value(), client, server, "to map exports");
+        module(RBLK_SERVER_FAMILY_NAME, server_.has_value(), server, client, "to export memory");
         if (server_) listeners();
         tcp_port();
         bool common = permitted && manager && devices;
@@ -48,22 +50,33 @@ private:
             {std::move(check), std::move(status), std::move(message), std::move(next)});
     }
 
-    // Whether the kernel of this machine has a module, built in or as a file.
-    bool installed(const std::string& name) const {
+    // Whether a list of modules of this machine's kernel has one.
+    bool listed(const std::string& list, const std::string& name) const {
         auto same = [](char a, char b) {
             return a == b || (a == '-' && b == '_') || (a == '_' && b == '-');
         };
-        auto folder = "/lib/modules/" + env_.kernel_release();
-        for (auto list : {"/modules.dep", "/modules.builtin"}) {
-            for (const auto& line : files_.lines(folder + list)) {
-                auto path = line.substr(0, line.find(':'));
-                auto file = path.substr(path.rfind('/') + 1);
-                auto stem = file.substr(0, file.find(".ko"));
-                if (std::equal(stem.begin(), stem.end(), name.begin(), name.end(), same))
-                    return true;
-            }
+        for (const auto& line : files_.lines("/lib/modules/" + env_.kernel_release() + list)) {
+            auto path = line.substr(0, line.find(':'));
+            auto file = path.substr(path.rfind('/') + 1);
+            auto stem = file.substr(0, file.find(".ko"));
+            if (std::equal(stem.begin(), stem.end(), name.begin(), name.end(), same)) return true;
         }
         return false;
+    }
+
+    // Whether the kernel of this machine has a module, built in or as a file.
+    bool installed(const std::string& name) const {
+        return listed("/modules.dep", name) || listed("/modules.builtin", name);
+    }
+
+    bool in_kernel(std::string name) const {
+        std::replace(name.begin(), name.end(), '-', '_');
+        return files_.exists("/sys/module/" + name);
+    }
+
+    // Whether the kernel loads a module of rblk when a command asks for its family.
+    bool loadable(const std::string& name) const {
+        return asked_ && listed("/modules.dep", name) && !in_kernel(name);
     }
 
     bool permissions() {
@@ -184,22 +197,27 @@ private:
             genl_.emplace(open_genl(env_));
             client_ = genl_->find_family(RBLK_CLIENT_FAMILY_NAME);
             server_ = genl_->find_family(RBLK_SERVER_FAMILY_NAME);
+            asked_ = true;
         } catch (const std::exception& error) {
             add("netlink", "fail", fmt::format("the kernel cannot be asked: {}", error.what()));
         }
     }
 
-    bool module(const std::string& name, const std::optional<Family>& mine,
-                const std::optional<Family>& other, std::string_view purpose) {
+    void module(const std::string& name, bool loaded, bool usable, bool other_usable,
+                std::string_view purpose) {
         std::string check = name == RBLK_CLIENT_FAMILY_NAME ? "client_module" : "server_module";
-        if (mine) {
+        std::string status = other_usable ? "off" : "fail";
+        if (loaded)
             add(check, "ok", fmt::format("{} is loaded", name));
-            return true;
-        }
-        std::string status = other ? "off" : "fail";
-        if (installed(name))
-            add(check, status, fmt::format("{} is not loaded; it is needed {}", name, purpose),
-                fmt::format("modprobe {}", name));
+        else if (usable)
+            add(check, "off",
+                fmt::format("{} is installed and not loaded; the first command that needs it "
+                            "loads it",
+                            name));
+        else if (installed(name) || in_kernel(name))
+            add(check, status,
+                fmt::format("{} is there and does not answer; it is needed {}", name, purpose),
+                "'dmesg' may say why");
         else
             add(check, status,
                 fmt::format("{} is not installed for the kernel {}; it is needed {}", name,
@@ -207,7 +225,6 @@ private:
                 fmt::format("build and install it, or load the files: insmod rblk-core.ko; insmod "
                             "{}.ko",
                             name));
-        return false;
     }
 
     void listeners() {
@@ -245,6 +262,7 @@ private:
     const Files& files_;
     CheckReport report_;
     std::optional<Genl> genl_;
+    bool asked_ = false;  // which families there are, and got an answer
     std::optional<Family> client_;
     std::optional<Family> server_;
 };

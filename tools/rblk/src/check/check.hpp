@@ -12,7 +12,7 @@ namespace rblk {
 
 struct Finding {
     std::string check;   // stable word, as in rdma_devices
-    std::string status;  // ok, off (not needed for all), warn or fail
+    std::string status;  // ok, off (not needed for all, or not yet), warn or fail
     std::string message;
     std::string next_step;  // empty if there is nothing to do
 };

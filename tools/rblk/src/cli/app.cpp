@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.hpp"
+#include "commands/commands.hpp"
 #include "netlink/attributes.hpp"
 #include "output/clean.hpp"
 #include "output/views.hpp"
@@ -37,6 +38,8 @@ public:
         root_.require_subcommand(1);
         root_.footer(exit_code_help());
         root_.add_flag("--json", json_, "print JSON");
+        // The text is not CLI11's to print: whoever catches it runs the command.
+        root_.set_version_flag("--version", "", "the same as 'rblk version'");
         for (const auto& group : group_table()) {
             auto* app = root_.add_subcommand(std::string(group.name), std::string(group.about));
             app->require_subcommand(1);
@@ -61,6 +64,21 @@ public:
         throw std::logic_error("no command was parsed");
     }
 
+    const Bound& named(std::string_view path) const {
+        for (const auto& bound : bound_)
+            if (bound.command->path == path) return bound;
+        throw std::logic_error(fmt::format("there is no command '{}'", path));
+    }
+
+    // CLI11 calls a command a subcommand.
+    std::string complaint(const CLI::ParseError& error) const {
+        auto parsed = [](const Bound& bound) { return bound.app->parsed(); };
+        if (dynamic_cast<const CLI::RequiredError*>(&error) &&
+            std::none_of(bound_.begin(), bound_.end(), parsed))
+            return "a command is required";
+        return tidy(error.what());
+    }
+
     // "rblk export add", as far as the words were understood.
     std::string understood() const {
         std::string path = "rblk";
@@ -73,6 +91,12 @@ public:
     }
 
 private:
+    // CLI11 has some errors end with a newline or a dot.
+    static std::string tidy(std::string text) {
+        text.erase(text.find_last_not_of("\n .") + 1);
+        return text;
+    }
+
     // CLI11 says of an unknown command that one is required.
     void check_command(const std::vector<std::string>& words) const {
         const CLI::App* app = &root_;
@@ -144,12 +168,6 @@ bool wants_json(const std::vector<std::string>& words) {
     return false;
 }
 
-// CLI11 has some errors end with a newline or a dot.
-std::string tidy(std::string text) {
-    text.erase(text.find_last_not_of("\n .") + 1);
-    return text;
-}
-
 Exit guarded(Context& context, const Bound& bound) {
     Error caught(Exit::failure, "");
     try {
@@ -183,10 +201,12 @@ int run(const std::vector<std::string>& words, Environment& environment) {
         context.fail(error_document(error));
     } catch (const CLI::CallForHelp&) {
         context.print(text_document("help", parser.help()));
+    } catch (const CLI::CallForVersion&) {
+        exit = guarded(context, parser.named(version_command.path));
     } catch (const CLI::ParseError& error) {
         exit = Exit::usage;
-        context.fail(error_document(
-            Error(exit, tidy(error.what()), fmt::format("see '{} --help'", parser.understood()))));
+        context.fail(error_document(Error(exit, parser.complaint(error),
+                                          fmt::format("see '{} --help'", parser.understood()))));
     }
     environment.out.flush();
     if (!environment.out) {

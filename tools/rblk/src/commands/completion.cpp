@@ -35,7 +35,7 @@ std::string words_of(const Command& command) {
 }
 
 std::string script() {
-    std::string first = "--json --help";
+    std::string first = "--json --help --version";
     std::string cases;
     for (const auto& group : group_table()) {
         first += fmt::format(" {}", group.name);

@@ -24,8 +24,8 @@ constexpr Argument arguments[] = {
 std::string hint_for(int error) {
     if (error == ENOENT) return "'rblk export list' shows those there are";
     if (error == EBUSY)
-        return "unmap it on the clients, which 'rblk session list' shows; --force cuts them off "
-               "and their I/O fails";
+        return "unmap it on the clients, which 'rblk session list' shows; --force takes it "
+               "from them and their I/O on it fails";
     return {};
 }
 

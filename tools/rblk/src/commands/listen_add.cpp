@@ -19,7 +19,7 @@ std::string hint_for(int error, std::uint16_t port) {
     if (error == EEXIST) return "'rblk listen list' shows it";
     if (error == EADDRINUSE)
         return fmt::format(
-            "another program has port {0}; 'ss -lntp sport = :{0}' may show it. "
+            "'rblk listen list' and 'ss -lntp sport = :{}' may show who has it. "
             "Take another port",
             port);
     return {};

@@ -87,7 +87,8 @@ std::string hint_for(int error, const MapRequest& request) {
         case EPROTONOSUPPORT:
             return "use rblk modules of one version on both sides";
         case ENODEV:
-            return "'rblk check' shows the RDMA devices and what is missing";
+            return "'rblk check' here and on the server shows the RDMA devices and what is "
+                   "missing";
         case EEXIST:
             return "'rblk device list' shows where it is mapped";
         case ETIMEDOUT:

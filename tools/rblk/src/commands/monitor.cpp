@@ -24,7 +24,7 @@ public:
                 genl_.join(group->second);
         for (auto name : {RBLK_CLIENT_FAMILY_NAME, RBLK_SERVER_FAMILY_NAME})
             if (auto family = genl_.find_family(name)) follow(*family);
-        if (names_.empty()) no_module("rblk-client and no rblk-server");
+        if (names_.empty()) no_module();
         print(modules_event(now(), "watching", names()));
         while (more()) {
         }

@@ -14,7 +14,7 @@ Exit run(Context& context, const Arguments&) {
     // To list what is there loads nothing that is not.
     auto client = genl.find_family(RBLK_CLIENT_FAMILY_NAME);
     auto server = genl.find_family(RBLK_SERVER_FAMILY_NAME);
-    if (!client && !server) no_module("rblk-client and no rblk-server");
+    if (!client && !server) no_module();
     std::optional<std::vector<ClientSession>> client_sessions;
     std::optional<std::vector<ServerSession>> server_sessions;
     if (client) client_sessions = Client(genl, *client).sessions();
