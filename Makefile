@@ -26,6 +26,7 @@ modules: ## the kernel modules for KDIR, in build/modules/
 	@$(top)/scripts/build-modules --jobs $(JOBS) $(KDIR)
 
 tool: ## the control tool, in build/tools/rblk
+	@mkdir -p $(build)
 	@cmake -S $(top)/tools/rblk -B $(build)/tools >$(build)/cmake.log 2>&1 || { cat $(build)/cmake.log; \
 		echo "make: the tool cannot be configured; 'make packages' installs what it needs" >&2; exit 1; }
 	@cmake --build $(build)/tools --target rblk --parallel $(JOBS)

@@ -194,7 +194,7 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 	struct rblk_msg msg = { .type = RBLK_MSG_REVOKE };
 	struct rblk_srv_open *open;
 	bool removed;
-	int err = 0, tries = 100;
+	int err = 0, tries = 50;
 
 	lockdep_assert_held(&path->lock);
 	list_for_each_entry(open, &path->opens, entry) {
@@ -207,7 +207,7 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 		msg.close.handle = open->handle;
 		/* More at once than buffers: they are on their way, or the path breaks. */
 		while ((err = rblk_conn_send(&path->control, &msg)) == -EBUSY && tries--)
-			msleep(10);
+			msleep(20);
 		if (err)
 			break;
 	}
