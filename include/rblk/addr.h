@@ -19,6 +19,8 @@ int rblk_addr_decode(const void *data, size_t len, enum rblk_addr_use use,
 		     struct sockaddr_storage *addr, const char **why);
 void rblk_addr_encode(const struct sockaddr_storage *addr, u8 data[RBLK_ADDR_LEN]);
 bool rblk_addr_equal(const struct sockaddr_storage *a, const struct sockaddr_storage *b);
+__be16 rblk_addr_port(const struct sockaddr_storage *addr);
+void rblk_addr_set_port(struct sockaddr_storage *addr, __be16 port);
 bool rblk_addr_wildcard(const struct sockaddr_storage *addr);
 const char *rblk_addr_str(const struct sockaddr_storage *addr, char buf[RBLK_ADDR_STR]);
 

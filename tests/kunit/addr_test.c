@@ -355,6 +355,29 @@ static void addr_wildcard(struct kunit *test)
 	}
 }
 
+/* The port alone changes, in either family. */
+static void addr_port(struct kunit *test)
+{
+	struct sockaddr_storage addr4 = { .ss_family = AF_INET }, want4 = addr4;
+	struct sockaddr_storage addr6 = { .ss_family = AF_INET6 }, want6 = addr6;
+
+	/* Arrange: port 7471 is 0x1d2f, at bytes 2 and 3 of both */
+	((u8 *)&want4)[2] = 0x1d;
+	((u8 *)&want4)[3] = 0x2f;
+	((u8 *)&want6)[2] = 0x1d;
+	((u8 *)&want6)[3] = 0x2f;
+
+	/* Act */
+	rblk_addr_set_port(&addr4, htons(7471));
+	rblk_addr_set_port(&addr6, htons(7471));
+
+	/* Assert */
+	KUNIT_EXPECT_MEMEQ(test, &addr4, &want4, sizeof(addr4));
+	KUNIT_EXPECT_MEMEQ(test, &addr6, &want6, sizeof(addr6));
+	KUNIT_EXPECT_EQ(test, ntohs(rblk_addr_port(&want4)), 7471);
+	KUNIT_EXPECT_EQ(test, ntohs(rblk_addr_port(&want6)), 7471);
+}
+
 static struct kunit_case addr_tests[] = {
 	KUNIT_CASE_PARAM(addr_good, good_gen_params),
 	KUNIT_CASE_PARAM(addr_bad, bad_gen_params),
@@ -363,6 +386,7 @@ static struct kunit_case addr_tests[] = {
 	KUNIT_CASE(addr_bytes),
 	KUNIT_CASE(addr_no_address),
 	KUNIT_CASE(addr_wildcard),
+	KUNIT_CASE(addr_port),
 	{ }
 };
 

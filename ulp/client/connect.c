@@ -183,10 +183,7 @@ static int rblk_clt_queue_create(struct rblk_clt_queue *queue, u64 token,
 	int err;
 
 	/* Another port number than the control connection's, but its address. */
-	if (source.ss_family == AF_INET6)
-		((struct sockaddr_in6 *)&source)->sin6_port = 0;
-	else
-		((struct sockaddr_in *)&source)->sin_port = 0;
+	rblk_addr_set_port(&source, 0);
 	err = rblk_conn_resolve(conn, &init_net, &source, &path->session->server, deadline);
 	if (err)
 		return err;

@@ -176,6 +176,37 @@ bool rblk_addr_equal(const struct sockaddr_storage *a, const struct sockaddr_sto
 EXPORT_SYMBOL_GPL(rblk_addr_equal);
 
 /**
+ * rblk_addr_port - the port of an address
+ * @addr: the address, IPv4 or IPv6
+ *
+ * Context: Any.
+ * Return: the port, as on the wire.
+ */
+__be16 rblk_addr_port(const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family == AF_INET6)
+		return ((const struct sockaddr_in6 *)addr)->sin6_port;
+	return ((const struct sockaddr_in *)addr)->sin_port;
+}
+EXPORT_SYMBOL_GPL(rblk_addr_port);
+
+/**
+ * rblk_addr_set_port - give an address another port
+ * @addr: the address, IPv4 or IPv6
+ * @port: the port, as on the wire; 0 for any
+ *
+ * Context: Any.
+ */
+void rblk_addr_set_port(struct sockaddr_storage *addr, __be16 port)
+{
+	if (addr->ss_family == AF_INET6)
+		((struct sockaddr_in6 *)addr)->sin6_port = port;
+	else
+		((struct sockaddr_in *)addr)->sin_port = port;
+}
+EXPORT_SYMBOL_GPL(rblk_addr_set_port);
+
+/**
  * rblk_addr_wildcard - does an address stand for all addresses of the node?
  * @addr: an address
  *

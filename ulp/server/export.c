@@ -197,15 +197,12 @@ void rblk_srv_export_unuse(struct rblk_srv_open *open)
 static struct rblk_srv_path *rblk_srv_export_user(struct rblk_srv_export *export)
 {
 	struct rblk_srv_path *path, *found = NULL;
-	struct rblk_srv_open *open;
 
 	mutex_lock(&rblk_srv_lock);
 	list_for_each_entry(path, &rblk_srv_paths, entry) {
-		list_for_each_entry(open, &path->opens, entry)
-			if (open->export == export)
-				found = path;
-		if (found) {
-			kref_get(&found->ref);
+		if (rblk_srv_open_already(path, export)) {
+			kref_get(&path->ref);
+			found = path;
 			break;
 		}
 	}

@@ -5,8 +5,6 @@
  * A listener stays when its address or its device is missing, at first or later,
  * and tries again by itself: when a device comes, and every few seconds.
  */
-#include <linux/in.h>
-#include <linux/in6.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -146,10 +144,7 @@ static bool rblk_srv_listener_moved(struct rblk_srv_listener *listener)
 	lockdep_assert_held(&listener->lock);
 	if (!listener->id || rblk_addr_wildcard(&addr))
 		return false;
-	if (addr.ss_family == AF_INET6)
-		((struct sockaddr_in6 *)&addr)->sin6_port = 0;
-	else
-		((struct sockaddr_in *)&addr)->sin_port = 0;
+	rblk_addr_set_port(&addr, 0);
 	id = rdma_create_id(&init_net, rblk_srv_probe_event, NULL, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return false;
@@ -213,13 +208,6 @@ static void rblk_srv_listener_free(struct rblk_srv_listener *listener)
 	kfree(listener);
 }
 
-static __be16 rblk_srv_port(const struct sockaddr_storage *addr)
-{
-	if (addr->ss_family == AF_INET6)
-		return ((const struct sockaddr_in6 *)addr)->sin6_port;
-	return ((const struct sockaddr_in *)addr)->sin_port;
-}
-
 /*
  * The CM says of both that the address is not available, one that no interface has and
  * one whose port a wildcard has. Only the first is worth waiting for.
@@ -233,7 +221,7 @@ static bool rblk_srv_port_taken(const struct sockaddr_storage *addr)
 		return true;
 	list_for_each_entry(listener, &rblk_srv_listeners, entry)
 		if (rblk_addr_wildcard(&listener->addr) &&
-		    rblk_srv_port(&listener->addr) == rblk_srv_port(addr) &&
+		    rblk_addr_port(&listener->addr) == rblk_addr_port(addr) &&
 		    (listener->addr.ss_family == AF_INET6 || addr->ss_family == AF_INET))
 			return true;
 	return false;
