@@ -53,6 +53,23 @@ TRACE_EVENT(rblk_conn_connect,
 		  __entry->kind, __entry->path, __entry->generation, __entry->queue)
 );
 
+/* READs in flight that a queue pair may have: its own, and those of the peer. */
+TRACE_EVENT(rblk_conn_reads,
+	TP_PROTO(const struct rblk_conn *conn, const struct ib_qp_attr *attr),
+	TP_ARGS(conn, attr),
+	TP_STRUCT__entry(
+		__field(const void *, conn)
+		__field(u8, init)
+		__field(u8, resp)
+	),
+	TP_fast_assign(
+		__entry->conn = conn;
+		__entry->init = attr->max_rd_atomic;
+		__entry->resp = attr->max_dest_rd_atomic;
+	),
+	TP_printk("conn=%p init=%u resp=%u", __entry->conn, __entry->init, __entry->resp)
+);
+
 TRACE_EVENT(rblk_conn_cm_event,
 	TP_PROTO(const struct rblk_conn *conn, u32 event, int status),
 	TP_ARGS(conn, event, status),

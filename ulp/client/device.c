@@ -11,6 +11,7 @@
 #include <linux/idr.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
@@ -207,6 +208,9 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev)
 	struct gendisk *disk;
 	int err;
 
+	err = rblk_fault(RBLK_FAULT_DISK);
+	if (err)
+		return err;
 	disk = blk_mq_alloc_disk(&dev->session->tag_set, &lim, dev);
 	if (IS_ERR(disk))
 		return PTR_ERR(disk);
@@ -223,7 +227,7 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev)
 	dev->disk = disk;
 	list_add_tail(&dev->entry, &rblk_clt_devices);
 	mutex_unlock(&rblk_clt_lock);
-	err = device_add_disk(NULL, disk, dev->groups);
+	err = rblk_fault(RBLK_FAULT_ADD_DISK) ?: device_add_disk(NULL, disk, dev->groups);
 	if (err)
 		goto err_list;
 	/* From here on it may be unmapped, and its disk frees it. */

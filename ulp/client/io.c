@@ -13,6 +13,7 @@
  */
 #include <linux/blk-integrity.h>
 #include <linux/rcupdate.h>
+#include <rblk/fault.h>
 #include <rblk/trace.h>
 #include "client.h"
 
@@ -155,7 +156,7 @@ static void rblk_clt_data_done(struct ib_cq *cq, struct ib_wc *wc)
 	 */
 	rcu_read_lock();
 	if (likely(READ_ONCE(req->path->state) == RBLK_PATH_LIVE) &&
-	    ib_post_send(req->queue->conn.qp, &inv, NULL))
+	    (rblk_fault(RBLK_FAULT_INV) ?: ib_post_send(req->queue->conn.qp, &inv, NULL)))
 		rblk_conn_fail(&req->queue->conn, -EIO, "an invalidation could not be posted");
 	rcu_read_unlock();
 }
@@ -173,7 +174,7 @@ static int rblk_clt_post_sge(struct rblk_clt_request *req, struct ib_rdma_wr *wr
 	}
 	wr->wr.sg_list = req->sge;
 	wr->wr.num_sge = mapped;
-	return ib_post_send(conn->qp, &wr->wr, NULL);
+	return rblk_fault(RBLK_FAULT_POST) ?: ib_post_send(conn->qp, &wr->wr, NULL);
 }
 
 static int rblk_clt_post_mr(struct rblk_clt_request *req, struct ib_rdma_wr *wr)
@@ -202,7 +203,7 @@ static int rblk_clt_post_mr(struct rblk_clt_request *req, struct ib_rdma_wr *wr)
 	req->sge[0].lkey = mr->lkey;
 	wr->wr.sg_list = req->sge;
 	wr->wr.num_sge = 1;
-	return ib_post_send(req->queue->conn.qp, &reg.wr, NULL);
+	return rblk_fault(RBLK_FAULT_POST) ?: ib_post_send(req->queue->conn.qp, &reg.wr, NULL);
 }
 
 static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *rq, u32 rkey)
@@ -233,7 +234,8 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 	} else if (queue->mrs) {
 		/* The MR is invalid and nothing is posted: only this request is lost. */
 		req->mr = queue->mrs[rq->tag];
-		if (ib_map_mr_sg(req->mr, req->sg, mapped, NULL,
+		if (rblk_fault(RBLK_FAULT_MAP_MR) ||
+		    ib_map_mr_sg(req->mr, req->sg, mapped, NULL,
 				 1U << RBLK_MR_PAGE_SHIFT) != mapped)
 			goto unmap;
 	} else {

@@ -4,6 +4,7 @@
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include <rblk/trace.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
@@ -155,6 +156,7 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 	struct rblk_clt_device *dev;
 	unsigned int noio = memalloc_noio_save();
 
+	rblk_fault_work_begin(RBLK_FAULT_WORK_FAIL);
 	/* Whoever reclaims memory may wait for the requests that this ends. */
 	mutex_lock(&path->lock);
 	rblk_clt_path_teardown(path);
@@ -172,6 +174,7 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 	if (session->tag_set_ready)
 		rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
 	mutex_unlock(&rblk_clt_lock);
+	rblk_fault_work_end(RBLK_FAULT_WORK_FAIL);
 }
 
 /**

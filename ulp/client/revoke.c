@@ -5,6 +5,7 @@
  */
 #include <linux/blk-mq.h>
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
@@ -48,6 +49,7 @@ static void rblk_clt_revoke_work(struct work_struct *work)
 	struct rblk_clt_device *dev;
 	struct gendisk *disk;
 
+	rblk_fault_work_begin(RBLK_FAULT_WORK_REVOKE);
 	/* One that is not mapped yet is not closed, and the server ends the path. */
 	dev = rblk_clt_revoke_find(path, revoke->handle);
 	if (dev) {
@@ -71,6 +73,7 @@ put:
 	kfree(revoke);
 	atomic_dec(&path->revokes);
 	rblk_clt_session_put(session);
+	rblk_fault_work_end(RBLK_FAULT_WORK_REVOKE);
 }
 
 /**

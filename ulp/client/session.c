@@ -5,6 +5,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
@@ -121,7 +122,7 @@ static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
 	set->timeout = RBLK_CLT_IO_TIMEOUT;
 	set->flags = BLK_MQ_F_SHOULD_MERGE;
 	set->driver_data = session;
-	err = blk_mq_alloc_tag_set(set);
+	err = rblk_fault(RBLK_FAULT_TAGS) ?: blk_mq_alloc_tag_set(set);
 	if (err)
 		return err;
 	/* Fewer tags than planned do no harm: kdump and short memory give 64 or less. */

@@ -5,6 +5,7 @@
  */
 #include <crypto/utils.h>
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include "server.h"
 
 static atomic_t rblk_srv_nr_pending = ATOMIC_INIT(0);
@@ -37,7 +38,8 @@ static enum rblk_status rblk_srv_control_setup(struct rblk_srv_path *path,
 		pr_warn_ratelimited("rblk: %s cannot serve a client: %s\n", dev->ib->name, why);
 		return RBLK_DEVICE;
 	}
-	path->pd = ib_alloc_pd(dev->ib, 0);
+	err = rblk_fault(RBLK_FAULT_PD);
+	path->pd = err ? ERR_PTR(err) : ib_alloc_pd(dev->ib, 0);
 	if (IS_ERR(path->pd)) {
 		path->pd = NULL;
 		return RBLK_NO_MEMORY;
@@ -207,6 +209,7 @@ static void rblk_srv_accept_work(struct work_struct *work)
 	struct rblk_srv_pending *pending = container_of(work, struct rblk_srv_pending, work);
 	enum rblk_status status = pending->status;
 
+	rblk_fault_work_begin(RBLK_FAULT_WORK_ACCEPT);
 	if (status == RBLK_OK)
 		status = pending->req.kind == RBLK_CONN_CONTROL ?
 			rblk_srv_accept_control(pending) : rblk_srv_accept_queue(pending);
@@ -216,6 +219,7 @@ static void rblk_srv_accept_work(struct work_struct *work)
 	}
 	kfree(pending);
 	atomic_dec(&rblk_srv_nr_pending);
+	rblk_fault_work_end(RBLK_FAULT_WORK_ACCEPT);
 }
 
 /**

@@ -9,6 +9,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include "server.h"
 
 static void rblk_srv_control_error(struct rblk_conn *conn, int err, const char *what)
@@ -187,10 +188,11 @@ void rblk_srv_rx_work(struct work_struct *work)
 	struct rblk_rx *rx;
 	u32 *rkeys;
 
+	rblk_fault_work_begin(RBLK_FAULT_WORK_MESSAGE);
 	rkeys = kvcalloc(RBLK_RKEYS_MAX, sizeof(*rkeys), GFP_KERNEL);
 	if (!rkeys) {
 		rblk_srv_path_error(path, -ENOMEM, "out of memory");
-		return;
+		goto out;
 	}
 	if (xchg(&path->revoke, false)) {
 		mutex_lock(&path->lock);
@@ -212,4 +214,6 @@ void rblk_srv_rx_work(struct work_struct *work)
 		queue_work(rblk_srv_wq, &path->rx_work);
 	spin_unlock_irq(&path->rx_lock);
 	kvfree(rkeys);
+out:
+	rblk_fault_work_end(RBLK_FAULT_WORK_MESSAGE);
 }

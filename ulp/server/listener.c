@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include <rblk/fault.h>
 #include "server.h"
 
 #define RBLK_SRV_BACKLOG	64
@@ -88,6 +89,9 @@ static int rblk_srv_listener_open(struct rblk_srv_listener *listener)
 
 	lockdep_assert_held(&listener->lock);
 	WRITE_ONCE(listener->broken, false);
+	err = rblk_fault(RBLK_FAULT_LISTEN);
+	if (err)
+		return err;
 	id = rdma_create_id(&init_net, rblk_srv_listener_event, listener, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
@@ -164,6 +168,7 @@ static void rblk_srv_listener_work(struct work_struct *work)
 	bool changed = false, closed;
 	int err = 0;
 
+	rblk_fault_work_begin(RBLK_FAULT_WORK_LISTEN);
 	mutex_lock(&listener->lock);
 	if (READ_ONCE(listener->broken) || rblk_srv_listener_moved(listener)) {
 		rblk_srv_listener_close(listener);
@@ -184,6 +189,7 @@ static void rblk_srv_listener_work(struct work_struct *work)
 		rblk_srv_listener_notify(listener);
 		mutex_unlock(&rblk_srv_lock);
 	}
+	rblk_fault_work_end(RBLK_FAULT_WORK_LISTEN);
 }
 
 static struct rblk_srv_listener *rblk_srv_listener_find(const struct sockaddr_storage *addr)

@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include "server.h"
 
 LIST_HEAD(rblk_srv_paths);
@@ -120,6 +121,7 @@ static void rblk_srv_path_end_work(struct work_struct *work)
 {
 	struct rblk_srv_path *path = container_of(work, struct rblk_srv_path, end_work);
 
+	rblk_fault_work_begin(RBLK_FAULT_WORK_END);
 	/* No message is taken any more, and none that waits is looked at. */
 	spin_lock_irq(&path->rx_lock);
 	path->rx_closed = true;
@@ -145,6 +147,7 @@ static void rblk_srv_path_end_work(struct work_struct *work)
 	rblk_srv_nr_paths--;
 	mutex_unlock(&rblk_srv_lock);
 	rblk_srv_path_put(path);
+	rblk_fault_work_end(RBLK_FAULT_WORK_END);
 }
 
 /* Reap a path that is not ready in time; see whether the client of another lives. */
@@ -169,6 +172,7 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 	 * way means that several periods went by. On iWARP only the local TCP
 	 * acknowledges, so there the client answers.
 	 */
+	rblk_fault_work_begin(RBLK_FAULT_WORK_PING);
 	mutex_lock(&path->lock);
 	if (READ_ONCE(path->state) == RBLK_SRV_READY) {
 		err = rblk_conn_send(&path->control, &ping);
@@ -177,6 +181,7 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 			err = -ETIMEDOUT;
 	}
 	mutex_unlock(&path->lock);
+	rblk_fault_work_end(RBLK_FAULT_WORK_PING);
 	if (err) {
 		rblk_srv_path_error(path, -ETIMEDOUT, "the client takes no messages");
 		return;

@@ -6,6 +6,7 @@
 #include <linux/rcupdate.h>
 #include <rdma/ib_cm.h>
 #include <rblk/conn.h>
+#include <rblk/fault.h>
 #include <rblk/trace.h>
 
 /*
@@ -230,6 +231,9 @@ int rblk_conn_resolve(struct rblk_conn *conn, struct net *net, const struct sock
 	struct rdma_cm_id *id;
 	int ms, err;
 
+	err = rblk_fault(RBLK_FAULT_CM_ID);
+	if (err)
+		return err;
 	id = rdma_create_id(net, rblk_conn_cm_event, conn, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
@@ -237,12 +241,13 @@ int rblk_conn_resolve(struct rblk_conn *conn, struct net *net, const struct sock
 	rdma_set_ack_timeout(id, RBLK_ACK_TIMEOUT);
 
 	ms = clamp_t(long, deadline - jiffies, 1, 10 * HZ) * MSEC_PER_SEC / HZ;
-	err = rdma_resolve_addr(id, (struct sockaddr *)src, (struct sockaddr *)dst, ms);
+	err = rblk_fault(RBLK_FAULT_ADDR) ?:
+		rdma_resolve_addr(id, (struct sockaddr *)src, (struct sockaddr *)dst, ms);
 	if (!err)
 		err = rblk_conn_wait(conn, RBLK_STEP_ADDR, deadline);
 	if (err)
 		return err;
-	err = rdma_resolve_route(id, ms);
+	err = rblk_fault(RBLK_FAULT_ROUTE) ?: rdma_resolve_route(id, ms);
 	if (!err)
 		err = rblk_conn_wait(conn, RBLK_STEP_ROUTE, deadline);
 	return err;
@@ -279,6 +284,9 @@ int rblk_conn_create(struct rblk_conn *conn, struct rblk_dev *dev, struct ib_pd 
 
 	conn->dev = dev;
 	conn->rq_wrs = sizes->rq_wrs;
+	err = rblk_fault(RBLK_FAULT_CQ);
+	if (err)
+		return err;
 	cq = ib_alloc_cq(dev->ib, conn, sizes->cq_entries,
 			 sizes->vector % max_t(u32, dev->ib->num_comp_vectors, 1), sizes->poll);
 	if (IS_ERR(cq))
@@ -288,7 +296,7 @@ int rblk_conn_create(struct rblk_conn *conn, struct rblk_dev *dev, struct ib_pd 
 	attr.send_cq = cq;
 	attr.recv_cq = cq;
 	rdma_set_min_rnr_timer(conn->id, RBLK_MIN_RNR_TIMER);
-	err = rdma_create_qp(conn->id, pd, &attr);
+	err = rblk_fault(RBLK_FAULT_QP) ?: rdma_create_qp(conn->id, pd, &attr);
 	if (err)
 		return err;
 	conn->qp = conn->id->qp;
@@ -296,6 +304,18 @@ int rblk_conn_create(struct rblk_conn *conn, struct rblk_dev *dev, struct ib_pd 
 	return 0;
 }
 EXPORT_SYMBOL_GPL(rblk_conn_create);
+
+/* What the two sides agreed on; to ask the device costs time, so only for who looks. */
+static void rblk_conn_trace_reads(struct rblk_conn *conn)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	if (trace_rblk_conn_reads_enabled() &&
+	    !ib_query_qp(conn->qp, &attr, IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC,
+			 &init))
+		trace_rblk_conn_reads(conn, &attr);
+}
 
 /**
  * rblk_conn_connect - connect to the server and wait for its answer
@@ -324,9 +344,11 @@ int rblk_conn_connect(struct rblk_conn *conn, const struct rblk_req *req, u32 in
 
 	rblk_wire_encode_req(req, &wire);
 	trace_rblk_conn_connect(conn, req);
-	err = rdma_connect(conn->id, &param);
+	err = rblk_fault(RBLK_FAULT_CONNECT) ?: rdma_connect(conn->id, &param);
 	if (!err)
 		err = rblk_conn_wait(conn, RBLK_STEP_ESTABLISHED, deadline);
+	if (!err)
+		rblk_conn_trace_reads(conn);
 	return err;
 }
 EXPORT_SYMBOL_GPL(rblk_conn_connect);
@@ -373,8 +395,10 @@ int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 res
 	rblk_wire_encode_rep(rep, &wire);
 	rdma_set_ack_timeout(conn->id, RBLK_ACK_TIMEOUT);
 	rdma_lock_handler(conn->id);
-	err = rdma_accept(conn->id, &param);
+	err = rblk_fault(RBLK_FAULT_ACCEPT) ?: rdma_accept(conn->id, &param);
 	rdma_unlock_handler(conn->id);
+	if (!err)
+		rblk_conn_trace_reads(conn);
 	return err;
 }
 EXPORT_SYMBOL_GPL(rblk_conn_accept);

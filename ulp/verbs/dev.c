@@ -10,6 +10,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <rblk/dev.h>
+#include <rblk/fault.h>
 
 static DEFINE_MUTEX(rblk_devs_lock);
 static LIST_HEAD(rblk_devs);
@@ -51,6 +52,7 @@ static int rblk_dev_add(struct ib_device *ib)
 	INIT_LIST_HEAD(&dev->users);
 	init_completion(&dev->idle);
 	rblk_dev_query(ib, &dev->caps);
+	rblk_fault_clamp(&dev->caps);
 
 	mutex_lock(&rblk_devs_lock);
 	list_add_tail(&dev->entry, &rblk_devs);
@@ -115,7 +117,10 @@ static struct ib_client rblk_ib_client = {
 struct rblk_dev *rblk_dev_join(struct ib_device *ib, struct rblk_dev_user *user)
 {
 	struct rblk_dev *dev, *found = ERR_PTR(-ENODEV);
+	int err = rblk_fault(RBLK_FAULT_DEV);
 
+	if (err)
+		return ERR_PTR(err);
 	mutex_lock(&rblk_devs_lock);
 	list_for_each_entry(dev, &rblk_devs, entry) {
 		if (dev->ib != ib)

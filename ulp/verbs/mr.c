@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include <rblk/mr.h>
 #include <rblk/trace.h>
 
@@ -36,7 +37,7 @@ static int rblk_mr_post(struct rblk_mr *rmr, struct rblk_conn *conn, int access)
 
 	rmr->reg.done = rblk_mr_registered;
 	init_completion(&rmr->registered);
-	err = ib_post_send(conn->qp, &wr.wr, NULL);
+	err = rblk_fault(RBLK_FAULT_REG) ?: ib_post_send(conn->qp, &wr.wr, NULL);
 	if (err)
 		return err;
 	if (!wait_for_completion_timeout(&rmr->registered, RBLK_REG_TIMEOUT))
@@ -86,12 +87,14 @@ int rblk_mr_register(struct rblk_mr *rmr, struct rblk_conn *conn, struct ib_pd *
 		err = -ENOMEM;
 		goto err_table;
 	}
-	rmr->mr = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, plan->mr_entries);
+	err = rblk_fault(RBLK_FAULT_MR);
+	rmr->mr = err ? ERR_PTR(err) : ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, plan->mr_entries);
 	if (IS_ERR(rmr->mr)) {
 		err = PTR_ERR(rmr->mr);
 		goto err_unmap;
 	}
-	nents = ib_map_mr_sg(rmr->mr, rmr->sgt.sgl, mapped, NULL, 1U << plan->page_shift);
+	nents = rblk_fault(RBLK_FAULT_MAP_MR) ?:
+		ib_map_mr_sg(rmr->mr, rmr->sgt.sgl, mapped, NULL, 1U << plan->page_shift);
 	if (nents != mapped) {
 		err = nents < 0 ? nents : -EINVAL;
 		goto err_mr;

@@ -10,6 +10,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <rblk/conn.h>
+#include <rblk/fault.h>
 #include <rblk/trace.h>
 
 static void rblk_tx_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -61,7 +62,7 @@ static int rblk_rx_post(struct rblk_rx *rx)
 		.num_sge	= 1,
 	};
 
-	return ib_post_recv(conn->qp, &wr, NULL);
+	return rblk_fault(RBLK_FAULT_RECV) ?: ib_post_recv(conn->qp, &wr, NULL);
 }
 
 /**
@@ -205,7 +206,7 @@ int rblk_conn_send(struct rblk_conn *conn, const struct rblk_msg *msg)
 		sge.addr = tx->dma;
 		sge.length = len;
 		wr.wr_cqe = &tx->cqe;
-		err = ib_post_send(conn->qp, &wr, NULL);
+		err = rblk_fault(RBLK_FAULT_SEND) ?: ib_post_send(conn->qp, &wr, NULL);
 	}
 	if (err) {
 		spin_lock_irqsave(&conn->tx_lock, flags);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Faults on order, for tests: a step of a set-up fails, an allocation in a work
+ * fails, a device says it can do less than it can. Built with the KUnit tests of a
+ * kernel that has fault injection; otherwise all of this compiles to nothing.
+ *
+ * Orders are given in debugfs, rblk/fault/NAME of each point, see
+ * Documentation/testing.md.
+ */
+#ifndef _RBLK_FAULT_H
+#define _RBLK_FAULT_H
+
+#include <rblk/limits.h>
+
+/* Points that fail with an errno. Each pass counts: the k-th is the k-th connection's. */
+enum rblk_fault {
+	RBLK_FAULT_CM_ID,	/* make a CM id */
+	RBLK_FAULT_ADDR,	/* resolve the address */
+	RBLK_FAULT_ROUTE,	/* resolve the route */
+	RBLK_FAULT_DEV,		/* join the device */
+	RBLK_FAULT_PD,
+	RBLK_FAULT_CQ,
+	RBLK_FAULT_QP,
+	RBLK_FAULT_MR,		/* make an MR */
+	RBLK_FAULT_MAP_MR,	/* give an MR its pages */
+	RBLK_FAULT_REG,		/* post a registration of exported memory */
+	RBLK_FAULT_RECV,	/* post a receive */
+	RBLK_FAULT_SEND,	/* post a message */
+	RBLK_FAULT_CONNECT,
+	RBLK_FAULT_ACCEPT,
+	RBLK_FAULT_LISTEN,
+	RBLK_FAULT_TAGS,	/* make the tag set */
+	RBLK_FAULT_DISK,	/* make the disk */
+	RBLK_FAULT_ADD_DISK,	/* add it */
+	RBLK_FAULT_POST,	/* post a READ or a WRITE */
+	RBLK_FAULT_INV,		/* post an invalidation */
+
+	/* Works, in which one allocation fails. Each run of the work is a pass. */
+	RBLK_FAULT_WORK_ACCEPT,
+	RBLK_FAULT_WORK_MESSAGE,
+	RBLK_FAULT_WORK_PING,
+	RBLK_FAULT_WORK_END,
+	RBLK_FAULT_WORK_LISTEN,
+	RBLK_FAULT_WORK_FAIL,
+	RBLK_FAULT_WORK_REVOKE,
+
+	RBLK_FAULTS
+};
+
+#ifdef CONFIG_INFINIBAND_RBLK_FAULTS
+int rblk_fault(enum rblk_fault point);
+void rblk_fault_work_begin(enum rblk_fault point);
+void rblk_fault_work_end(enum rblk_fault point);
+void rblk_fault_clamp(struct rblk_dev_caps *caps);
+int rblk_fault_init(void);
+void rblk_fault_exit(void);
+#else
+static inline int rblk_fault(enum rblk_fault point)
+{
+	return 0;
+}
+
+static inline void rblk_fault_work_begin(enum rblk_fault point)
+{
+}
+
+static inline void rblk_fault_work_end(enum rblk_fault point)
+{
+}
+
+static inline void rblk_fault_clamp(struct rblk_dev_caps *caps)
+{
+}
+
+static inline int rblk_fault_init(void)
+{
+	return 0;
+}
+
+static inline void rblk_fault_exit(void)
+{
+}
+#endif
+
+#endif /* _RBLK_FAULT_H */
