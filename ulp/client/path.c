@@ -103,12 +103,13 @@ static void rblk_clt_path_dev_removed(struct rblk_dev_user *user)
  * rblk_clt_path_teardown - destroy the objects of a path, however many it has
  * @path: the path, in no state in which requests are posted
  *
- * Order: no new posts (grace period); connections drained and destroyed, I/O
- * first; MRs; requests that were in flight ended; PD; device. A request ends only
- * after every queue pair of the path is gone, so that no DMA follows.
+ * Order: no new posts (grace period); queue pairs drained and destroyed, I/O first;
+ * MRs; requests that were in flight ended; CM ids; PD; device. A request ends only
+ * after every queue pair of the path is gone, so that no DMA follows; and before
+ * anything waits for the CM, which knows no limit.
  *
- * Context: Process context. Sleeps, for a bounded time. The caller holds the
- * path's lock.
+ * Context: Process context. Sleeps; the requests end in a bounded time. The caller
+ * holds the path's lock.
  */
 void rblk_clt_path_teardown(struct rblk_clt_path *path)
 {
@@ -119,11 +120,11 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 	lockdep_assert_held(&path->lock);
 	synchronize_rcu();
 	for (i = 0; i < nr; i++)
-		rblk_conn_destroy(&queues[i].conn);
+		rblk_conn_cut(&queues[i].conn);
 	/* Whoever waits for a reply must let go of the connection first. */
 	rblk_conn_abort(&path->control.conn, -ENOTCONN, "the connection is closed");
 	mutex_lock(&path->control.ask_lock);
-	rblk_conn_destroy(&path->control.conn);
+	rblk_conn_cut(&path->control.conn);
 	kfree(path->control.buf);
 	path->control.buf = NULL;
 	mutex_unlock(&path->control.ask_lock);
@@ -131,6 +132,9 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 		rblk_clt_queue_mrs_free(&queues[i]);
 	if (session->tag_set_ready)
 		rblk_clt_sweep(path);
+	for (i = 0; i < nr; i++)
+		rblk_conn_destroy(&queues[i].conn);
+	rblk_conn_destroy(&path->control.conn);
 
 	/* An error that comes late must not look at the queues any more. */
 	spin_lock_irq(&session->lock);
