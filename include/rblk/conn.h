@@ -85,6 +85,7 @@ enum rblk_conn_step {
  * @qpn: its number, for CM events that race with its destruction
  * @cq: its CQ
  * @rq_wrs: size of the receive queue
+ * @init_rd: READs in flight that were asked for
  * @step: how far the CM has come
  * @error: first thing that went wrong in set-up, negative errno
  * @error_what: that in words
@@ -109,6 +110,7 @@ struct rblk_conn {
 	u32				qpn;
 	struct ib_cq			*cq;
 	u32				rq_wrs;
+	u32				init_rd;
 
 	enum rblk_conn_step		step;
 	int				error;
@@ -166,6 +168,7 @@ void rblk_conn_destroy(struct rblk_conn *conn);
 
 int rblk_msgs_create(struct rblk_conn *conn);
 void rblk_msgs_destroy(struct rblk_conn *conn);
+u32 rblk_conn_tx_free(struct rblk_conn *conn);
 int rblk_conn_send(struct rblk_conn *conn, const struct rblk_msg *msg);
 void rblk_rx_repost(struct rblk_rx *rx);
 

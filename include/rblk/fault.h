@@ -10,6 +10,7 @@
 #ifndef _RBLK_FAULT_H
 #define _RBLK_FAULT_H
 
+#include <rdma/ib_verbs.h>
 #include <rblk/limits.h>
 
 /* Points that fail with an errno. Each pass counts: the k-th is the k-th connection's. */
@@ -52,6 +53,7 @@ int rblk_fault(enum rblk_fault point);
 void rblk_fault_work_begin(enum rblk_fault point);
 void rblk_fault_work_end(enum rblk_fault point);
 void rblk_fault_clamp(struct rblk_dev_caps *caps);
+void rblk_fault_reads(const struct ib_qp_attr *attr);
 int rblk_fault_init(void);
 void rblk_fault_exit(void);
 #else
@@ -69,6 +71,10 @@ static inline void rblk_fault_work_end(enum rblk_fault point)
 }
 
 static inline void rblk_fault_clamp(struct rblk_dev_caps *caps)
+{
+}
+
+static inline void rblk_fault_reads(const struct ib_qp_attr *attr)
 {
 }
 

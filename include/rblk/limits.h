@@ -54,10 +54,12 @@ struct rblk_dev_caps {
  * struct rblk_queue_want - what is asked of an I/O connection of the client
  * @depth: requests in flight, at least 1
  * @force_mr: register memory even where SGEs would do; for tests
+ * @queues: I/O connections of the path, 0 while that is not known
  */
 struct rblk_queue_want {
 	u32	depth;
 	bool	force_mr;
+	u32	queues;
 };
 
 /**

@@ -261,13 +261,20 @@ static const struct queue_case queue_cases[] = {
 	{ "read SGEs 0", &rxe, SET(max_sge_rd, 0), { 128 }, { }, no_read_sge },
 	{ "siw read SGEs 0", &siw, SET(max_sge_rd, 0), { 128 }, { }, no_read_sge },
 	{ "write SGEs 1", &rxe, SET(max_send_sge, 1), { 128 },
-	  { 128, 1, 16, 257, 128, 257, 1048576, 386, 388, 16 } },
+	  { 128, 1, 1, 257, 128, 257, 1048576, 386, 388, 16 } },
 	{ "read SGEs 1", &rxe, SET(max_sge_rd, 1), { 128 },
 	  { 128, 16, 1, 257, 128, 257, 1048576, 386, 388, 16 } },
 	{ "write SGEs 15", &rxe, SET(max_send_sge, 15), { 128 },
-	  { 128, 15, 16, 257, 128, 257, 1048576, 386, 388, 16 } },
+	  { 128, 15, 15, 257, 128, 257, 1048576, 386, 388, 16 } },
 	{ "write SGEs 17", &rxe, SET(max_send_sge, 17), { 128 },
 	  { 128, 16, 16, 257, 128, 257, 1048576, 386, 388, 16 } },
+
+	/* Each queue keeps MRs of its own. */
+	{ "512 MRs for 4 queues", &rxe, SET(max_mr, 512), { 128, .queues = 4 },
+	  { 128, 16, 16, 257, 128, 257, 1048576, 386, 388, 16 } },
+	{ "511 MRs for 4 queues", &rxe, SET(max_mr, 511), { 128, .queues = 4 },
+	  { 127, 16, 16, 257, 127, 257, 1048576, 383, 385, 16 } },
+	{ "3 MRs for 4 queues", &rxe, SET(max_mr, 3), { 128, .queues = 4 }, { }, too_small },
 
 	/* READs in flight. */
 	{ "READs 0", &rxe, SET(max_init_rd, 0), { 128 }, { }, no_reads },
@@ -364,6 +371,7 @@ static void limits_queue_sweep(struct kunit *test)
 		if (!p.depth || p.depth > want.depth || p.depth > 1024 ||
 		    p.sq_wrs > caps.max_qp_wr || p.cq_entries > caps.max_cqe ||
 		    p.write_sge > caps.max_send_sge || p.read_sge > caps.max_sge_rd ||
+		    p.read_sge > caps.max_send_sge ||
 		    p.write_sge > 16 || p.read_sge > 16 ||
 		    p.mr_pages > caps.max_fr_pages || p.mr_pages == 1 ||
 		    !p.max_segments || p.max_io < 4096 || p.max_io > 1048576 ||

@@ -125,6 +125,7 @@ static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues, c
 	/* The server may allow less than we asked for: plan again within that. */
 	want = (struct rblk_queue_want) {
 		.depth = min_t(u32, path->plan.depth, reply.hello_reply.depth),
+		.queues = *queues,
 	};
 	return rblk_plan_queue(&path->dev->caps, &want, &path->plan, what);
 }
@@ -235,7 +236,7 @@ static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
 	for (i = 0; i < nr; i++) {
 		/* An error may have come before there was a queue to wake. */
 		if (READ_ONCE(path->state) != RBLK_PATH_CONNECTING)
-			return -ECONNABORTED;
+			return path->error ?: -ECONNABORTED;
 		err = rblk_clt_queue_create(&queues[i], token, deadline, what);
 		if (err) {
 			if (!*what)
@@ -312,7 +313,7 @@ int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, co
 		spin_unlock_irq(&session->lock);
 	}
 	if (err) {
-		if (err == -ECONNABORTED && !*what)
+		if (!*what)
 			*what = READ_ONCE(path->error_what);
 		if (!*what)
 			*what = err == -ETIMEDOUT ? "the server did not answer in time" :

@@ -161,7 +161,7 @@ int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_m
 	spin_unlock_irq(&control->lock);
 	if (!err && !control->len) {
 		err = READ_ONCE(conn->error);
-		*what = READ_ONCE(conn->error_what);
+		*what = READ_ONCE(conn->error_what) ?: "the connection failed";
 	}
 	if (err == -ETIMEDOUT) {
 		*what = "the server does not reply";

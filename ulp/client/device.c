@@ -8,6 +8,8 @@
  * with it the tag set, stays until the last opener has gone.
  */
 #include <linux/blkdev.h>
+#include <linux/dma-mapping.h>
+#include <linux/delay.h>
 #include <linux/idr.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -15,13 +17,19 @@
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
+/* Before the next attempt where the server still has an older connection, ms. */
+#define RBLK_CLT_STALE_PAUSE	200
+
 LIST_HEAD(rblk_clt_devices);
 static DEFINE_IDA(rblk_clt_indexes);
-static atomic_t rblk_clt_disks = ATOMIC_INIT(0);
+/* Devices that are not freed yet. */
+static DEFINE_SPINLOCK(rblk_clt_disks_lock);
+static u32 rblk_clt_disks;
 static DECLARE_WAIT_QUEUE_HEAD(rblk_clt_disks_gone);
 
 static void rblk_clt_device_free(struct rblk_clt_device *dev)
 {
+	unsigned long flags;
 	u32 i;
 
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
@@ -31,8 +39,11 @@ static void rblk_clt_device_free(struct rblk_clt_device *dev)
 	ida_free(&rblk_clt_indexes, dev->index);
 	rblk_clt_session_put(dev->session);
 	kfree(dev);
-	if (atomic_dec_and_test(&rblk_clt_disks))
+	/* Under the lock, so that module unload can wait until this has let go of it. */
+	spin_lock_irqsave(&rblk_clt_disks_lock, flags);
+	if (!--rblk_clt_disks)
 		wake_up_all(&rblk_clt_disks_gone);
+	spin_unlock_irqrestore(&rblk_clt_disks_lock, flags);
 }
 
 static int rblk_clt_open(struct gendisk *disk, blk_mode_t mode)
@@ -187,23 +198,40 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 	dev->read_only = args->read_only;
 	strscpy(dev->export, args->export, sizeof(dev->export));
 	kref_get(&session->ref);
-	atomic_inc(&rblk_clt_disks);
+	spin_lock_irq(&rblk_clt_disks_lock);
+	rblk_clt_disks++;
+	spin_unlock_irq(&rblk_clt_disks_lock);
 	return dev;
+}
+
+/* More than the device can map at once would be tried again for ever. */
+static u32 rblk_clt_max_io(const struct rblk_clt_path *path)
+{
+	struct ib_device *ib = path->dev->ib;
+	size_t most = ib_uses_virt_dma(ib) ? SIZE_MAX : dma_max_mapping_size(ib->dma_device);
+
+	return min_t(size_t, path->plan.max_io, max_t(size_t, most, PAGE_SIZE));
 }
 
 static int rblk_clt_disk_add(struct rblk_clt_device *dev)
 {
-	const struct rblk_queue_plan *plan = &dev->session->paths[0].plan;
+	const struct rblk_clt_path *path = &dev->session->paths[0];
+	const struct rblk_queue_plan *plan = &path->plan;
 	struct queue_limits lim = {
 		.logical_block_size	= dev->block_size,
 		/* A write is torn at a packet's end, so promise a block at most. */
 		.physical_block_size	= dev->block_size,
-		.max_hw_sectors		= plan->max_io >> SECTOR_SHIFT,
+		.max_hw_sectors		= rblk_clt_max_io(path) >> SECTOR_SHIFT,
 		.max_segments		= plan->max_segments,
 		.virt_boundary_mask	= (1U << RBLK_MR_PAGE_SHIFT) - 1,
 		/* A request lies within one extent, and so needs one key. */
 		.chunk_sectors		= 1U << (dev->ext.shift - SECTOR_SHIFT),
-		.dma_alignment		= 3,
+		/*
+		 * A block that lies across a page border is two segments: where one is
+		 * all there is, the block layer could not split it off and would send
+		 * more than was asked for.
+		 */
+		.dma_alignment		= plan->max_segments > 1 ? 3 : dev->block_size - 1,
 	};
 	struct gendisk *disk;
 	int err;
@@ -330,6 +358,13 @@ again:
 	}
 	if (!err) {
 		err = rblk_clt_session_setup(session, args, extack);
+		/* Our refused attempt told the server to end what it still had: once more. */
+		if (err == -EALREADY && time_before(jiffies, args->deadline) &&
+		    !msleep_interruptible(RBLK_CLT_STALE_PAUSE)) {
+			mutex_unlock(&session->setup);
+			rblk_clt_session_unuse(session);
+			goto again;
+		}
 		if (!err)
 			err = rblk_clt_device_create(session, args, index, extack);
 		mutex_unlock(&session->setup);
@@ -515,6 +550,8 @@ void rblk_clt_unmap_all(void)
 			break;
 		rblk_clt_unmap(index, true, NULL);
 	}
-	wait_event(rblk_clt_disks_gone, !atomic_read(&rblk_clt_disks));
+	spin_lock_irq(&rblk_clt_disks_lock);
+	wait_event_lock_irq(rblk_clt_disks_gone, !rblk_clt_disks, rblk_clt_disks_lock);
+	spin_unlock_irq(&rblk_clt_disks_lock);
 	ida_destroy(&rblk_clt_indexes);
 }

@@ -274,6 +274,9 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 
 	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)
 		return BLK_STS_NOTSUPP;
+	/* The block layer only warns. The server's HCA would end the whole path over it. */
+	if (unlikely(req_op(rq) == REQ_OP_WRITE && dev->read_only))
+		return BLK_STS_IOERR;
 	if (rblk_extent_find(&dev->ext, (u64)blk_rq_pos(rq) << SECTOR_SHIFT, blk_rq_bytes(rq),
 			     &extent))
 		return BLK_STS_IOERR;

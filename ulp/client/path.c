@@ -68,8 +68,13 @@ void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what)
 		/* Under the lock: the array stays while the state is CONNECTING. */
 		if (old == RBLK_PATH_CONNECTING)
 			rblk_clt_path_abort(path, err, what);
-		/* Under the lock: else path_remove() could cancel it before it is queued. */
-		queue_work(rblk_clt_wq, &path->fail_work);
+		/*
+		 * The thread that connects tears down itself: the work would only wait for
+		 * it, and a rescuer that waits ends no requests of other paths. Under the
+		 * lock: else path_remove() could cancel the work before it is queued.
+		 */
+		else
+			queue_work(rblk_clt_wq, &path->fail_work);
 	}
 	spin_unlock_irqrestore(&session->lock, flags);
 }
@@ -121,8 +126,9 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 	synchronize_rcu();
 	for (i = 0; i < nr; i++)
 		rblk_conn_cut(&queues[i].conn);
-	/* Whoever waits for a reply must let go of the connection first. */
-	rblk_conn_abort(&path->control.conn, -ENOTCONN, "the connection is closed");
+	/* Whoever waits for a reply must let go of the connection first, and learns why. */
+	rblk_conn_abort(&path->control.conn, path->error ?: -ENOTCONN,
+			path->error ? path->error_what : "the connection is closed");
 	mutex_lock(&path->control.ask_lock);
 	rblk_conn_cut(&path->control.conn);
 	kfree(path->control.buf);

@@ -44,7 +44,8 @@ static const char *rblk_queue_shape(const struct rblk_dev_caps *caps, bool force
 				    struct rblk_queue_plan *plan)
 {
 	u32 write_sge = min(caps->max_send_sge, RBLK_SGE_MAX);
-	u32 read_sge = min(caps->max_sge_rd, RBLK_SGE_MAX);
+	/* Both are posted to one queue pair, which has one limit. */
+	u32 read_sge = min3(caps->max_sge_rd, caps->max_send_sge, RBLK_SGE_MAX);
 	u32 sges = min(write_sge, read_sge);
 	u32 pages = rblk_queue_mr_pages(caps);
 
@@ -114,8 +115,9 @@ int rblk_plan_queue(const struct rblk_dev_caps *caps, const struct rblk_queue_wa
 	room = min(caps->max_qp_wr, max(caps->max_cqe, RBLK_QUEUE_CQ_EXTRA) - RBLK_QUEUE_CQ_EXTRA);
 	depth = min(want->depth, RBLK_DEPTH_MAX);
 	depth = min(depth, (max(room, RBLK_SQ_EXTRA) - RBLK_SQ_EXTRA) / per);
+	/* Each queue keeps its own, and the device counts all of them. */
 	if (p.mr_pages)
-		depth = min(depth, caps->max_mr);
+		depth = min(depth, caps->max_mr / max(want->queues, 1U));
 	if (!depth) {
 		*why = "the queues of the device are too small for one request";
 		return -ENODEV;

@@ -75,6 +75,18 @@ static void rblk_conn_established(struct rblk_conn *conn, const struct rdma_cm_e
 
 	/* At the server the event carries nothing of interest. */
 	if (conn->step == RBLK_STEP_ROUTE) {
+		/*
+		 * The CM sets the queue pair to what the peer says, whatever was asked. With
+		 * 0 no READ would ever leave. What iWARP means by the field is another thing.
+		 */
+		if (rdma_protocol_roce(conn->id->device, conn->id->port_num) ||
+		    rdma_protocol_ib(conn->id->device, conn->id->port_num)) {
+			if (!param->initiator_depth || param->initiator_depth > conn->init_rd) {
+				rblk_conn_fail(conn, -EPROTO,
+					       "the server's read depth is none that was asked");
+				return;
+			}
+		}
 		err = rblk_wire_decode_rep(param->private_data, param->private_data_len,
 					   &conn->rep);
 		if (err) {
@@ -86,6 +98,20 @@ static void rblk_conn_established(struct rblk_conn *conn, const struct rdma_cm_e
 	rblk_conn_reached(conn, RBLK_STEP_ESTABLISHED);
 }
 
+/* Not by an rblk server: by the CM of the server's node, or by that of iWARP's TCP. */
+static void rblk_conn_rejected_by_cm(struct rblk_conn *conn, int reason)
+{
+	bool iwarp = rdma_protocol_iwarp(conn->id->device, conn->id->port_num);
+
+	if (reason == (iwarp ? -ECONNREFUSED : IB_CM_REJ_INVALID_SERVICE_ID))
+		rblk_conn_fail(conn, -ECONNREFUSED, "nothing listens there");
+	else if (!iwarp && reason == IB_CM_REJ_STALE_CONN)
+		/* This node was reset, and its queue pairs have the old numbers again. */
+		rblk_conn_fail(conn, -EALREADY, "the server still has an older connection");
+	else
+		rblk_conn_fail(conn, -ECONNREFUSED, rdma_reject_msg(conn->id, reason));
+}
+
 static void rblk_conn_rejected(struct rblk_conn *conn, struct rdma_cm_event *ev)
 {
 	const void *data;
@@ -94,7 +120,13 @@ static void rblk_conn_rejected(struct rblk_conn *conn, struct rdma_cm_event *ev)
 
 	data = rdma_consumer_reject_data(conn->id, ev, &len);
 	if (!data || !len) {
-		rblk_conn_fail(conn, -ECONNREFUSED, "nothing listens there");
+		rblk_conn_rejected_by_cm(conn, ev->status);
+		return;
+	}
+	/* Where accept fails, the server's CM rejects with nothing before the server can. */
+	if (!memchr_inv(data, 0, len)) {
+		rblk_conn_fail(conn, rblk_status_errno(RBLK_INTERNAL),
+			       rblk_status_text(RBLK_INTERNAL));
 		return;
 	}
 	err = rblk_wire_decode_rep(data, len, &conn->rep);
@@ -306,15 +338,18 @@ int rblk_conn_create(struct rblk_conn *conn, struct rblk_dev *dev, struct ib_pd 
 EXPORT_SYMBOL_GPL(rblk_conn_create);
 
 /* What the two sides agreed on; to ask the device costs time, so only for who looks. */
-static void rblk_conn_trace_reads(struct rblk_conn *conn)
+static void rblk_conn_note_reads(struct rblk_conn *conn)
 {
+	const int mask = IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC;
 	struct ib_qp_init_attr init;
 	struct ib_qp_attr attr;
 
-	if (trace_rblk_conn_reads_enabled() &&
-	    !ib_query_qp(conn->qp, &attr, IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC,
-			 &init))
-		trace_rblk_conn_reads(conn, &attr);
+	if (!trace_rblk_conn_reads_enabled() && !IS_ENABLED(CONFIG_INFINIBAND_RBLK_FAULTS))
+		return;
+	if (ib_query_qp(conn->qp, &attr, mask, &init))
+		return;
+	trace_rblk_conn_reads(conn, &attr);
+	rblk_fault_reads(&attr);
 }
 
 /**
@@ -342,13 +377,14 @@ int rblk_conn_connect(struct rblk_conn *conn, const struct rblk_req *req, u32 in
 	};
 	int err;
 
+	conn->init_rd = init_rd;
 	rblk_wire_encode_req(req, &wire);
 	trace_rblk_conn_connect(conn, req);
 	err = rblk_fault(RBLK_FAULT_CONNECT) ?: rdma_connect(conn->id, &param);
 	if (!err)
 		err = rblk_conn_wait(conn, RBLK_STEP_ESTABLISHED, deadline);
 	if (!err)
-		rblk_conn_trace_reads(conn);
+		rblk_conn_note_reads(conn);
 	return err;
 }
 EXPORT_SYMBOL_GPL(rblk_conn_connect);
@@ -398,7 +434,7 @@ int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 res
 	err = rblk_fault(RBLK_FAULT_ACCEPT) ?: rdma_accept(conn->id, &param);
 	rdma_unlock_handler(conn->id);
 	if (!err)
-		rblk_conn_trace_reads(conn);
+		rblk_conn_note_reads(conn);
 	return err;
 }
 EXPORT_SYMBOL_GPL(rblk_conn_accept);
@@ -465,11 +501,10 @@ static void rblk_conn_drain(struct rblk_conn *conn)
 		late |= !wait_for_completion_timeout(&conn->sq_drained, limit);
 	if (conn->nr_rx && !ib_post_recv(qp, &rwr, NULL))
 		late |= !wait_for_completion_timeout(&conn->rq_drained, late ? 1 : limit);
+	WRITE_ONCE(conn->dev->stuck, late);
 	if (late)
-		WRITE_ONCE(conn->dev->stuck, true);
-	if (late)
-		pr_warn_ratelimited("rblk: %s did not complete all work of a queue pair in %d s\n",
-				    qp->device->name, RBLK_DRAIN_TIMEOUT / HZ);
+		pr_warn_ratelimited("rblk: %s did not complete all work of a queue pair in %u ms\n",
+				    qp->device->name, jiffies_to_msecs(limit));
 }
 
 /**

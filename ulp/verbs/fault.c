@@ -28,6 +28,8 @@ struct rblk_fault_state {
 
 static struct rblk_fault_state rblk_faults[RBLK_FAULTS];
 static struct dentry *rblk_fault_dir;
+/* READs in flight that the last connection may have and its peer may have: init << 8 | resp. */
+static u32 rblk_fault_last_reads;
 
 static const char * const rblk_fault_names[RBLK_FAULTS] = {
 	[RBLK_FAULT_CM_ID]		= "cm_id",
@@ -228,6 +230,17 @@ void rblk_fault_clamp(struct rblk_dev_caps *caps)
 }
 
 /**
+ * rblk_fault_reads - note what READ depth a connection came to
+ * @attr: of its queue pair
+ *
+ * Context: Any.
+ */
+void rblk_fault_reads(const struct ib_qp_attr *attr)
+{
+	WRITE_ONCE(rblk_fault_last_reads, attr->max_rd_atomic << 8 | attr->max_dest_rd_atomic);
+}
+
+/**
  * rblk_fault_init - take orders
  *
  * Context: Module load.
@@ -243,6 +256,7 @@ int rblk_fault_init(void)
 	if (err)
 		return err;
 	rblk_fault_dir = debugfs_create_dir("rblk", NULL);
+	debugfs_create_x32("reads", 0400, rblk_fault_dir, &rblk_fault_last_reads);
 	dir = debugfs_create_dir("fault", rblk_fault_dir);
 	for (i = 0; i < RBLK_FAULTS; i++)
 		debugfs_create_file(rblk_fault_names[i], 0600, dir, &rblk_faults[i],

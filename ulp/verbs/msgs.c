@@ -168,6 +168,25 @@ void rblk_msgs_destroy(struct rblk_conn *conn)
 }
 
 /**
+ * rblk_conn_tx_free - how many messages could be sent now
+ * @conn: the connection, with message buffers
+ *
+ * Context: Any. Does not sleep.
+ * Return: free buffers.
+ */
+u32 rblk_conn_tx_free(struct rblk_conn *conn)
+{
+	unsigned long flags;
+	u32 nr;
+
+	spin_lock_irqsave(&conn->tx_lock, flags);
+	nr = conn->tx_slots.nr - conn->tx_slots.taken;
+	spin_unlock_irqrestore(&conn->tx_lock, flags);
+	return nr;
+}
+EXPORT_SYMBOL_GPL(rblk_conn_tx_free);
+
+/**
  * rblk_conn_send - send a message
  * @conn: the connection, with message buffers, connected
  * @msg: the message
