@@ -8,6 +8,9 @@
 #include <rblk/fault.h>
 #include "server.h"
 
+/* For an older attempt of a path to end. */
+#define RBLK_SRV_REPLACE_TIMEOUT	(15 * HZ)
+
 static atomic_t rblk_srv_nr_pending = ATOMIC_INIT(0);
 
 /* Until a thread has adopted the id, whatever happens shows when it tries. */
@@ -69,11 +72,16 @@ static enum rblk_status rblk_srv_replace(const struct rblk_req *req)
 	mutex_unlock(&rblk_srv_lock);
 	if (!old)
 		return RBLK_OK;
-	if (req->generation > old->generation) {
-		rblk_srv_path_error(old, -ESTALE, "the client connects anew");
-		rblk_srv_path_end(old);
-	} else {
+	if (req->generation <= old->generation) {
 		status = RBLK_DUPLICATE;
+	} else if (test_and_set_bit(RBLK_SRV_PATH_REPLACED, &old->flags)) {
+		/* One waits for it; others would take the place of other clients' requests. */
+		status = RBLK_NO_SESSION;
+	} else {
+		rblk_srv_path_error(old, -ESTALE, "the client connects anew");
+		if (!wait_for_completion_timeout(&old->ended, RBLK_SRV_REPLACE_TIMEOUT))
+			status = RBLK_NO_SESSION;
+		clear_bit(RBLK_SRV_PATH_REPLACED, &old->flags);
 	}
 	rblk_srv_path_put(old);
 	return status;
@@ -84,10 +92,13 @@ static enum rblk_status rblk_srv_accept_control(struct rblk_srv_pending *pending
 	struct rblk_srv_path *path;
 	enum rblk_status status;
 
-	status = rblk_srv_replace(&pending->req);
-	if (status != RBLK_OK)
-		return status;
-	path = rblk_srv_path_create(&pending->req);
+	/* Another attempt may have come between: then the greater one stays. */
+	do {
+		status = rblk_srv_replace(&pending->req);
+		if (status != RBLK_OK)
+			return status;
+		path = rblk_srv_path_create(&pending->req);
+	} while (path == ERR_PTR(-EEXIST));
 	if (IS_ERR(path))
 		return rblk_status_from_errno(PTR_ERR(path));
 
@@ -141,8 +152,9 @@ static enum rblk_status rblk_srv_queue_check(struct rblk_srv_path *path,
 	return RBLK_OK;
 }
 
-static int rblk_srv_queue_setup(struct rblk_srv_path *path, struct rblk_srv_queue *queue,
-				struct rblk_srv_pending *pending)
+static enum rblk_status rblk_srv_queue_setup(struct rblk_srv_path *path,
+					     struct rblk_srv_queue *queue,
+					     struct rblk_srv_pending *pending)
 {
 	struct rblk_rep rep = { .version = RBLK_WIRE_VERSION, .depth = path->depth };
 	struct rblk_conn_sizes sizes = {
@@ -155,9 +167,8 @@ static int rblk_srv_queue_setup(struct rblk_srv_path *path, struct rblk_srv_queu
 	int err;
 
 	/* It serves the client's one-sided access; this side posts the drain only. */
-	err = rblk_plan_msgs(&path->dev->caps, 0, 0, &plan, &why);
-	if (err)
-		return err;
+	if (rblk_plan_msgs(&path->dev->caps, 0, 0, &plan, &why))
+		return RBLK_DEVICE;
 	sizes.sq_wrs = plan.sq_wrs;
 	sizes.rq_wrs = plan.rq_wrs;
 	sizes.cq_entries = plan.cq_entries;
@@ -168,12 +179,21 @@ static int rblk_srv_queue_setup(struct rblk_srv_path *path, struct rblk_srv_queu
 	if (!err)
 		err = rblk_conn_accept(&queue->conn, &rep, min(plan.resp_rd, pending->resp_rd));
 	if (err) {
+		/*
+		 * The client gives the whole path up. So does this side, whose end destroys
+		 * the id: not here, with the path's lock held, since the CM knows no limit.
+		 */
 		rblk_reject(pending->id, rblk_status_from_errno(err));
-		rblk_conn_destroy(&queue->conn);
+		rblk_conn_cut(&queue->conn);
+		rblk_srv_path_error(path, err, "a connection could not be set up");
+	} else {
+		path->nr_up++;
+		/* It makes progress, and cannot for ever: there are so many queues. */
+		WRITE_ONCE(path->build_by, jiffies + RBLK_SRV_BUILD_TIMEOUT);
 	}
 	/* Whether it came up or not, it is not the caller's any more. */
 	pending->id = NULL;
-	return err;
+	return RBLK_OK;
 }
 
 static enum rblk_status rblk_srv_accept_queue(struct rblk_srv_pending *pending)
@@ -193,12 +213,8 @@ static enum rblk_status rblk_srv_accept_queue(struct rblk_srv_pending *pending)
 	}
 	mutex_lock(&path->lock);
 	status = rblk_srv_queue_check(path, pending);
-	if (status == RBLK_OK &&
-	    !rblk_srv_queue_setup(path, &path->queues[pending->req.queue], pending)) {
-		path->nr_up++;
-		/* It makes progress, and cannot for ever: there are so many queues. */
-		WRITE_ONCE(path->build_by, jiffies + RBLK_SRV_BUILD_TIMEOUT);
-	}
+	if (status == RBLK_OK)
+		status = rblk_srv_queue_setup(path, &path->queues[pending->req.queue], pending);
 	mutex_unlock(&path->lock);
 	rblk_srv_path_put(path);
 	return status;

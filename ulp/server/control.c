@@ -22,7 +22,7 @@ static void rblk_srv_control_recv(struct rblk_conn *conn, struct rblk_rx *rx)
 	struct rblk_srv_path *path = container_of(conn, struct rblk_srv_path, control);
 	unsigned long flags;
 
-	WRITE_ONCE(path->heard, jiffies);
+	WRITE_ONCE(path->unheard, 0);
 	spin_lock_irqsave(&path->rx_lock, flags);
 	if (!path->rx_closed) {
 		list_add_tail(&rx->entry, &path->rx);

@@ -17,6 +17,8 @@ struct workqueue_struct *rblk_srv_end_wq;
 uuid_t rblk_srv_id;
 /* Lists, names, who has what open: see server.h. */
 DEFINE_MUTEX(rblk_srv_lock);
+/* How often a list that can be dumped changed: under the lock. */
+u32 rblk_srv_changes;
 
 static int __init rblk_srv_init(void)
 {
@@ -54,6 +56,8 @@ static void __exit rblk_srv_exit(void)
 	rblk_srv_netlink_exit();
 	rblk_srv_listen_exit();
 	rblk_srv_listen_remove_all();
+	/* What is at work for a path ends soon once that is to end; then see what is left. */
+	rblk_srv_paths_stop();
 	flush_workqueue(rblk_srv_wq);
 	rblk_srv_path_end_all();
 	rblk_srv_export_remove_all();

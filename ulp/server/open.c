@@ -205,9 +205,10 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 			continue;
 		open->revoked = true;
 		msg.close.handle = open->handle;
-		/* More at once than buffers: they are on their way, or the path breaks. */
-		while ((err = rblk_conn_send(&path->control, &msg)) == -EBUSY && tries--)
+		/* Half of the buffers are for answers and pings, which cannot wait. */
+		while (rblk_conn_tx_free(&path->control) <= RBLK_CTL_TX / 2 && tries--)
 			msleep(20);
+		err = rblk_conn_send(&path->control, &msg);
 		if (err)
 			break;
 	}

@@ -122,6 +122,8 @@ static void rblk_srv_path_end_work(struct work_struct *work)
 	struct rblk_srv_path *path = container_of(work, struct rblk_srv_path, end_work);
 
 	rblk_fault_work_begin(RBLK_FAULT_WORK_END);
+	/* A registration that hangs in the device holds up nothing. */
+	rblk_conn_abort(&path->control, -ENOTCONN, "the path ends");
 	/* No message is taken any more, and none that waits is looked at. */
 	spin_lock_irq(&path->rx_lock);
 	path->rx_closed = true;
@@ -176,9 +178,10 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 	mutex_lock(&path->lock);
 	if (READ_ONCE(path->state) == RBLK_SRV_READY) {
 		err = rblk_conn_send(&path->control, &ping);
-		if (path->dev->caps.iwarp &&
-		    time_after(jiffies, READ_ONCE(path->heard) + RBLK_SRV_SILENCE))
+		/* Counted and not timed: this work may be late, which is no fault of the client. */
+		if (path->dev->caps.iwarp && path->unheard > RBLK_SRV_SILENCE)
 			err = -ETIMEDOUT;
+		WRITE_ONCE(path->unheard, path->unheard + 1);
 	}
 	mutex_unlock(&path->lock);
 	rblk_fault_work_end(RBLK_FAULT_WORK_PING);
@@ -279,6 +282,23 @@ void rblk_srv_path_end(struct rblk_srv_path *path)
 }
 
 /**
+ * rblk_srv_paths_stop - begin to end all paths, for module unload
+ *
+ * All at once: one that hangs on a dead peer delays no other.
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ */
+void rblk_srv_paths_stop(void)
+{
+	struct rblk_srv_path *path;
+
+	mutex_lock(&rblk_srv_lock);
+	list_for_each_entry(path, &rblk_srv_paths, entry)
+		rblk_srv_path_error(path, -ESHUTDOWN, "the server is unloaded");
+	mutex_unlock(&rblk_srv_lock);
+}
+
+/**
  * rblk_srv_path_end_all - end all paths, for module unload
  *
  * Context: Process context. Sleeps. No new path comes.
@@ -287,11 +307,7 @@ void rblk_srv_path_end_all(void)
 {
 	struct rblk_srv_path *path;
 
-	/* All at once first: one that hangs on a dead peer delays no other. */
-	mutex_lock(&rblk_srv_lock);
-	list_for_each_entry(path, &rblk_srv_paths, entry)
-		rblk_srv_path_error(path, -ESHUTDOWN, "the server is unloaded");
-	mutex_unlock(&rblk_srv_lock);
+	rblk_srv_paths_stop();
 	for (;;) {
 		mutex_lock(&rblk_srv_lock);
 		path = list_first_entry_or_null(&rblk_srv_paths, struct rblk_srv_path, entry);

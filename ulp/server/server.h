@@ -47,7 +47,7 @@
 #define RBLK_SRV_PENDING_MAX	128	/* connect requests not looked at yet */
 #define RBLK_SRV_BUILD_TIMEOUT	(30 * HZ)	/* for a path to be ready */
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
-#define RBLK_SRV_SILENCE	(30 * HZ)	/* of a client that answers pings */
+#define RBLK_SRV_SILENCE	6	/* pings, of a client that answers them */
 
 struct rblk_srv_path;
 
@@ -152,6 +152,11 @@ enum rblk_srv_path_state {
 	RBLK_SRV_ENDING,	/* being torn down, for good */
 };
 
+/* struct rblk_srv_path @flags */
+enum {
+	RBLK_SRV_PATH_REPLACED,	/* a newer attempt waits for its end */
+};
+
 /**
  * struct rblk_srv_queue - an I/O connection at the server
  * @conn: the connection
@@ -173,8 +178,9 @@ struct rblk_srv_queue {
  * @generation: which attempt of the client it is
  * @token: what an I/O connection must show
  * @build_by: when it is reaped if it is not ready, in jiffies
- * @heard: when the last message came, in jiffies
+ * @unheard: pings since the last message came
  * @state: changed by rblk_srv_path_state() only
+ * @flags: see above
  * @lock: protects the objects below
  * @dev_user: it as a user of @dev
  * @dev: its device
@@ -210,8 +216,9 @@ struct rblk_srv_path {
 	u32				generation;
 	u64				token;
 	unsigned long			build_by;
-	unsigned long			heard;
+	u32				unheard;
 	enum rblk_srv_path_state	state;
+	unsigned long			flags;
 
 	struct mutex			lock;		/* protects the objects below */
 	struct rblk_dev_user		dev_user;
@@ -260,6 +267,7 @@ extern struct workqueue_struct *rblk_srv_wq;
 extern struct workqueue_struct *rblk_srv_end_wq;
 extern uuid_t rblk_srv_id;
 extern struct mutex rblk_srv_lock;
+extern u32 rblk_srv_changes;
 
 /* memory.c */
 int rblk_srv_memory_alloc(struct rblk_srv_export *export, const char **what);
@@ -304,6 +312,7 @@ void rblk_srv_path_error(struct rblk_srv_path *path, int err, const char *what);
 void rblk_srv_path_dev_removed(struct rblk_dev_user *user);
 void rblk_srv_path_end(struct rblk_srv_path *path);
 void rblk_srv_path_put(struct rblk_srv_path *path);
+void rblk_srv_paths_stop(void);
 void rblk_srv_path_end_all(void);
 
 /* session.c */

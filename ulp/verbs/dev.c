@@ -46,7 +46,7 @@ static int rblk_dev_add(struct ib_device *ib)
 
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	if (!dev)
-		return -ENOMEM;
+		goto err_add;
 	dev->ib = ib;
 	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->users);
@@ -60,6 +60,11 @@ static int rblk_dev_add(struct ib_device *ib)
 
 	blocking_notifier_call_chain(&rblk_dev_chain, RBLK_DEV_ADDED, dev);
 	return 0;
+
+err_add:
+	/* The core does not care, and the CM would listen on it all the same. */
+	pr_err("rblk: %s cannot be used until it is added anew\n", ib->name);
+	return -ENOMEM;
 }
 
 static void rblk_dev_remove(struct ib_device *ib, void *client_data)

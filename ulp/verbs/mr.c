@@ -16,8 +16,11 @@ static void rblk_mr_registered(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rblk_mr *rmr = container_of(wc->wr_cqe, struct rblk_mr, reg);
 
+	struct rblk_conn *conn = cq->cq_context;
+
 	rmr->status = wc->status;
 	complete(&rmr->registered);
+	wake_up_all(&conn->wait);
 }
 
 /* Return: 0; -EINPROGRESS if it may still complete; another negative errno. */
@@ -40,7 +43,11 @@ static int rblk_mr_post(struct rblk_mr *rmr, struct rblk_conn *conn, int access)
 	err = rblk_fault(RBLK_FAULT_REG) ?: ib_post_send(conn->qp, &wr.wr, NULL);
 	if (err)
 		return err;
-	if (!wait_for_completion_timeout(&rmr->registered, RBLK_REG_TIMEOUT))
+	/* On a connection that is broken there is nothing to wait for. */
+	wait_event_timeout(conn->wait,
+			   completion_done(&rmr->registered) || READ_ONCE(conn->error),
+			   RBLK_REG_TIMEOUT);
+	if (!try_wait_for_completion(&rmr->registered))
 		return -EINPROGRESS;
 	return rmr->status == IB_WC_SUCCESS ? 0 : -EIO;
 }
