@@ -266,6 +266,7 @@ extern struct workqueue_struct *rblk_clt_revoke_wq;
 
 /* session.c */
 extern struct mutex rblk_clt_lock;
+extern u32 rblk_clt_changes;
 extern struct list_head rblk_clt_sessions;
 struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *args,
 					      struct netlink_ext_ack *extack);

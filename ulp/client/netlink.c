@@ -379,17 +379,22 @@ int rblk_client_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callba
 {
 	struct rblk_clt_session *session;
 	long skip = cb->args[0];
+	struct nlmsghdr *nlh;
 	int err = 0;
 
 	mutex_lock(&rblk_clt_lock);
+	/* It goes on by position: say so where the list changed between two parts. */
+	cb->seq = rblk_clt_changes ?: 1;
 	list_for_each_entry(session, &rblk_clt_sessions, entry) {
 		if (skip-- > 0)
 			continue;
+		nlh = (struct nlmsghdr *)skb_tail_pointer(skb);
 		err = rblk_clt_fill_session(skb, session, NETLINK_CB(cb->skb).portid,
 					    cb->nlh->nlmsg_seq, NLM_F_MULTI,
 					    RBLK_CLIENT_CMD_SESSION_GET);
 		if (err)
 			break;
+		nl_dump_check_consistent(cb, nlh);
 		cb->args[0]++;
 	}
 	mutex_unlock(&rblk_clt_lock);

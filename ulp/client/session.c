@@ -11,6 +11,8 @@
 
 /* Lists of sessions and devices, users of a session: see client.h. */
 DEFINE_MUTEX(rblk_clt_lock);
+/* How often the list of sessions changed: under the lock. */
+u32 rblk_clt_changes;
 LIST_HEAD(rblk_clt_sessions);
 /* The module goes: no session is made or used any more. Under rblk_clt_lock. */
 static bool rblk_clt_stopped;
@@ -73,8 +75,10 @@ static bool rblk_clt_session_fits(const struct rblk_clt_session *session,
 struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *args,
 					      struct netlink_ext_ack *extack)
 {
-	struct rblk_clt_session *session;
+	struct rblk_clt_session *session, *fresh;
 
+	/* Not under the lock, which the recovery of other sessions takes. */
+	fresh = rblk_clt_session_alloc(args);
 	mutex_lock(&rblk_clt_lock);
 	if (rblk_clt_stopped) {
 		NL_SET_ERR_MSG(extack, "the module is being unloaded");
@@ -95,16 +99,19 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 		session->users++;
 		goto out;
 	}
-	session = rblk_clt_session_alloc(args);
+	session = fresh;
 	if (session) {
+		fresh = NULL;
 		session->users = 1;
 		list_add_tail(&session->entry, &rblk_clt_sessions);
+		rblk_clt_changes++;
 	} else {
 		NL_SET_ERR_MSG(extack, "out of memory");
 		session = ERR_PTR(-ENOMEM);
 	}
 out:
 	mutex_unlock(&rblk_clt_lock);
+	kfree(fresh);
 	return session;
 }
 
@@ -165,12 +172,18 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	}
 	/* The path's lock keeps what the plan is read from, should it fail now. */
 	mutex_lock(&path->lock);
-	err = path->nr_queues ? rblk_clt_tag_set_alloc(session) : -ENOTCONN;
+	if (path->nr_queues) {
+		what = "no memory for the requests of the session";
+		err = rblk_clt_tag_set_alloc(session);
+	} else {
+		what = path->error_what;
+		err = path->error ?: -ENOTCONN;
+	}
 	if (!err)
 		session->tag_set_ready = true;
 	mutex_unlock(&path->lock);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "no memory for the requests of the session");
+		NL_SET_ERR_MSG_FMT(extack, "%s", what ?: "the connection was lost");
 		rblk_clt_path_error(path, err, "no memory for requests");
 		return err;
 	}
@@ -239,6 +252,7 @@ void rblk_clt_session_unuse(struct rblk_clt_session *session)
 	last = !--session->users;
 	if (last) {
 		list_del(&session->entry);
+		rblk_clt_changes++;
 		if (session->tag_set_ready)
 			rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_REMOVE_NTF);
 	}

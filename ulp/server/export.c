@@ -87,6 +87,7 @@ int rblk_srv_export_add(struct rblk_srv_export_args *args, struct netlink_ext_ac
 		err = -ENOSPC;
 	} else {
 		list_add_tail(&export->entry, &rblk_srv_exports);
+		rblk_srv_changes++;
 		rblk_srv_nr_exports++;
 		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_ADD_NTF);
 	}
@@ -284,6 +285,7 @@ int rblk_srv_export_remove(const char *name, bool force, struct netlink_ext_ack 
 	} else {
 		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_REMOVE_NTF);
 		list_del_init(&export->entry);
+		rblk_srv_changes++;
 		rblk_srv_nr_exports--;
 	}
 	mutex_unlock(&rblk_srv_lock);

@@ -272,6 +272,7 @@ int rblk_srv_listen_add(const struct sockaddr_storage *addr, struct netlink_ext_
 		err = -ENOSPC;
 	} else {
 		list_add_tail(&listener->entry, &rblk_srv_listeners);
+		rblk_srv_changes++;
 		rblk_srv_nr_listeners++;
 		queue_delayed_work(rblk_srv_wq, &listener->work, RBLK_SRV_LISTEN_RETRY);
 		rblk_srv_listener_notify(listener);
@@ -299,6 +300,7 @@ int rblk_srv_listen_remove(const struct sockaddr_storage *addr, struct netlink_e
 	listener = rblk_srv_listener_find(addr);
 	if (listener) {
 		list_del(&listener->entry);
+		rblk_srv_changes++;
 		rblk_srv_nr_listeners--;
 	}
 	mutex_unlock(&rblk_srv_lock);

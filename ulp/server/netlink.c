@@ -13,6 +13,17 @@
 #include "netlink_gen.h"
 #include "server.h"
 
+/*
+ * A dump goes on by position. Where the list changed between two parts of it, each
+ * message says that the dump may have missed something, and who asked asks again.
+ */
+static void rblk_srv_dump_begin(struct netlink_callback *cb)
+{
+	lockdep_assert_held(&rblk_srv_lock);
+	/* 0 would mean that nobody counts. */
+	cb->seq = rblk_srv_changes ?: 1;
+}
+
 static int rblk_srv_parse_name(struct genl_info *info, int attr, char name[RBLK_NAME_SIZE])
 {
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
@@ -171,17 +182,21 @@ int rblk_server_nl_export_get_dumpit(struct sk_buff *skb, struct netlink_callbac
 {
 	struct rblk_srv_export *export;
 	long skip = cb->args[0];
+	struct nlmsghdr *nlh;
 	int err = 0;
 
 	mutex_lock(&rblk_srv_lock);
+	rblk_srv_dump_begin(cb);
 	list_for_each_entry(export, &rblk_srv_exports, entry) {
 		if (skip-- > 0)
 			continue;
+		nlh = (struct nlmsghdr *)skb_tail_pointer(skb);
 		err = rblk_srv_fill_export(skb, export, NETLINK_CB(cb->skb).portid,
 					   cb->nlh->nlmsg_seq, NLM_F_MULTI,
 					   RBLK_SERVER_CMD_EXPORT_GET);
 		if (err)
 			break;
+		nl_dump_check_consistent(cb, nlh);
 		cb->args[0]++;
 	}
 	mutex_unlock(&rblk_srv_lock);
@@ -226,15 +241,19 @@ int rblk_server_nl_listen_remove_doit(struct sk_buff *skb, struct genl_info *inf
 int rblk_server_nl_listen_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct rblk_srv_listener_info facts;
+	struct nlmsghdr *nlh;
 	int err = 0;
 
 	mutex_lock(&rblk_srv_lock);
+	rblk_srv_dump_begin(cb);
 	while (rblk_srv_listener_info(cb->args[0], &facts)) {
+		nlh = (struct nlmsghdr *)skb_tail_pointer(skb);
 		err = rblk_srv_fill_listener(skb, &facts, NETLINK_CB(cb->skb).portid,
 					     cb->nlh->nlmsg_seq, NLM_F_MULTI,
 					     RBLK_SERVER_CMD_LISTEN_GET);
 		if (err)
 			break;
+		nl_dump_check_consistent(cb, nlh);
 		cb->args[0]++;
 	}
 	mutex_unlock(&rblk_srv_lock);
@@ -245,17 +264,21 @@ int rblk_server_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callba
 {
 	struct rblk_srv_session *session;
 	long skip = cb->args[0];
+	struct nlmsghdr *nlh;
 	int err = 0;
 
 	mutex_lock(&rblk_srv_lock);
+	rblk_srv_dump_begin(cb);
 	list_for_each_entry(session, &rblk_srv_sessions, entry) {
 		if (skip-- > 0)
 			continue;
+		nlh = (struct nlmsghdr *)skb_tail_pointer(skb);
 		err = rblk_srv_fill_session(skb, session, NETLINK_CB(cb->skb).portid,
 					    cb->nlh->nlmsg_seq, NLM_F_MULTI,
 					    RBLK_SERVER_CMD_SESSION_GET);
 		if (err)
 			break;
+		nl_dump_check_consistent(cb, nlh);
 		cb->args[0]++;
 	}
 	mutex_unlock(&rblk_srv_lock);

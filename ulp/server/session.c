@@ -34,6 +34,7 @@ enum rblk_status rblk_srv_session_join(struct rblk_srv_path *path, const char *c
 	strscpy(session->client, client, sizeof(session->client));
 	INIT_LIST_HEAD(&session->paths);
 	list_add_tail(&session->entry, &rblk_srv_sessions);
+	rblk_srv_changes++;
 	cmd = RBLK_SERVER_CMD_SESSION_ADD_NTF;
 found:
 	if (strcmp(session->client, client)) {
@@ -66,6 +67,7 @@ void rblk_srv_session_leave(struct rblk_srv_path *path)
 	if (list_empty(&session->paths)) {
 		rblk_srv_notify_session(session, RBLK_SERVER_CMD_SESSION_REMOVE_NTF);
 		list_del(&session->entry);
+		rblk_srv_changes++;
 		kfree(session);
 	} else {
 		rblk_srv_notify_session(session, RBLK_SERVER_CMD_SESSION_CHANGE_NTF);
