@@ -12,10 +12,13 @@ import pytest
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "scripts"))
 
-from rblklab.errors import LabError  # noqa: E402  (the path comes first)
+from rblklab import fio  # noqa: E402  (the path comes first)
+from rblklab.errors import LabError  # noqa: E402
 from rblklab.kernels import KINDS  # noqa: E402
 from rblklab.rig import Rig, Slot  # noqa: E402
 from rblklab.rundir import Run  # noqa: E402
+
+import _peer  # noqa: E402
 
 
 def pytest_addoption(parser):
@@ -61,6 +64,22 @@ def rig(nodes):
     nodes.load()
     nodes.server.listen(nodes.address)
     return nodes
+
+
+@pytest.fixture(scope="session")
+def peer_binary():
+    target = _peer.build()
+    yield target
+    target.unlink()
+
+
+@pytest.fixture
+def peer(rig, peer_binary):
+    """A client that breaks the rules, on B. The server must be well afterwards."""
+    rig.server.export("disk", "8M")
+    yield _peer.Peer(peer_binary, rig.b, rig.address)
+    device = rig.client.map(rig.address, "disk")
+    fio.verify(rig.b, device, bs="4k", size="256k", iodepth=8)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -1,109 +1,205 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A peer that breaks the rules, and what the server makes of it."""
-import os
-import pathlib
-import struct
-import subprocess
+"""A client that breaks the rules, one thing at a time, and what the server makes of it."""
+import _wire as wire
+from _peer import bystander, is_set_up, set_up
 
-import pytest
-
-from rblklab import fio
-from rblklab.rundir import TOP
-
-MAGIC = 0x6b6c6272
-# Wire statuses, see include/rblk/status.h
-OK, MALFORMED, VERSION, FEATURE = range(4)
-NO_SESSION = 11
-HELLO, OPEN, EXTENTS = 1, 3, 4
-REPLY = 0x8000
+SESSION = b"\x11" * 16
+SWAPPED_MAGIC = 0x72626c6b
 
 
-@pytest.fixture(scope="session")
-def peer_binary():
-    # A name of this process: the suites of two kernels may run at once.
-    target = TOP / f"build/tests/rblk-peer-{os.getpid()}"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    source = pathlib.Path(__file__).parent.parent / "peer/rblk-peer.c"
-    subprocess.run(["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(target), str(source), "-lrdmacm", "-libverbs"], check=True)
-    yield target
-    target.unlink()
+def numbered(count):
+    return [bytes([0x40 + n]) * 16 for n in range(count)]
 
 
-@pytest.fixture
-def peer(rig, peer_binary):
-    """Run the peer on the client's node; the lines it printed. The server must be well afterwards."""
-    rig.server.export("disk", "8M")
-
-    def run(*words, check=True):
-        return rig.b.run([str(peer_binary), rig.address, "7471", *map(str, words)], timeout=60, check=check).stdout.splitlines()
-
-    yield run
-    device = rig.client.map(rig.address, "disk")
-    fio.verify(rig.b, device, bs="4k", size="256k", iodepth=8)
+def test_a_peer_that_keeps_the_rules_is_served(peer):
+    """The control for all others: the peer itself is right."""
+    lines = peer.run([*set_up("c", SESSION, 2, "disk"), "write c0 {key} 0 4096", "read c1 {key} 4096 4096",
+                      f"send c {wire.close()}", "recv c 5000"])
+    assert lines == [*is_set_up("c", 2, "disk"), "c0 write success", "c1 read success", "c sent", "c got close-reply ok"]
 
 
-def test_the_right_version_is_accepted(peer):
-    """The control for the tests below: the peer itself is right."""
-    assert peer("connect", 1, hex(MAGIC)) == ["control accepted"]
+def test_connect_requests_that_make_no_sense(peer):
+    """Each is refused with a reason; one of another version is told the server's."""
+    good = wire.connect_request
+    wrong = {
+        "nothing": ("-", "malformed"),
+        "too short": (good()[:12], "malformed"),
+        "all ones": ("ff" * 56, "malformed"),
+        "magic": (good(magic=0x12345678), "malformed"),
+        "magic swapped": (good(magic=SWAPPED_MAGIC), "malformed"),
+        "version 0": (good(version=0), "version"),
+        "version 2": (good(version=2), "version"),
+        "version swapped": (good(version=0x100), "version"),
+        "no kind": (good(kind=0), "malformed"),
+        "kind 3": (good(kind=3), "malformed"),
+        "no session": (good(session=bytes(16)), "malformed"),
+        "no depth": (good(depth=0), "malformed"),
+        "depth too large": (good(depth=1025), "malformed"),
+        "depth swapped": (good(depth=0x1000), "malformed"),
+        "path out of range": (good(path=64), "malformed"),
+        "control with a queue": (good(queue=1), "malformed"),
+        "control with a token": (good(token=1), "malformed"),
+        "io without a token": (good(kind=wire.IO), "malformed"),
+        "io of no session": (good(kind=wire.IO, token=1), "no-session"),
+        "io out of range": (good(kind=wire.IO, token=1, queue=128), "malformed"),
+        "control on another path of no session": (good(path=63), None),
+    }
+    lines = peer.run([f"connect c {data}" for data, _ in wrong.values()])
+    assert peer.run(["reads 0", f"connect c {good()}"]) == ["c rejected malformed"], "no RDMA READ in flight"
+    assert dict(zip(wrong, lines, strict=True)) == {
+        name: f"c rejected {status}" if status else "c accepted" for name, (_, status) in wrong.items()}
 
 
-@pytest.mark.parametrize("version", [0, 2, 0xffff])
-def test_wrong_version_is_told(peer, version):
-    line, = peer("connect", version, hex(MAGIC))
-    assert line == f"control rejected reason 28 magic good version 1 status {VERSION}"
+def test_io_connections_that_do_not_belong(peer):
+    """Token, queue, generation, path and session are looked at; what is refused costs the path nothing."""
+    def io(**change):
+        return "connect x " + wire.connect_request(**{"kind": wire.IO, "session": SESSION, "token": "{token}", "generation": 5,
+                                                      **change})
+
+    wrong = {
+        "token": (io(token=1), "no-session"),
+        "queue": (io(queue=2), "limit"),
+        "generation lower": (io(generation=4), "no-session"),
+        "generation higher": (io(generation=6), "no-session"),
+        "path": (io(path=1), "no-session"),
+        "session": (io(session=b"\x12" * 16), "no-session"),
+        "doubled": (io(queue=0), "duplicate"),
+    }
+    start = [f"connect c {wire.connect_request(session=SESSION, generation=5)}", io(token=1),
+             f"send c {wire.hello(queues=2)}", "recv c 5000", "take token 48 8", io(queue=0).replace("x", "c0")]
+    end = [io(queue=1).replace("x", "c1"), f"send c {wire.ready(2)}", "recv c 5000", io(queue=1), f"send c {wire.ping()}", "gone c 200"]
+    lines = peer.run([*start, *(line for line, _ in wrong.values()), *end])
+    began = len(start) - 1  # "take" says nothing
+    assert lines[:began] == ["c accepted", "x rejected no-session", "c sent", "c got hello-reply ok", "c0 accepted"]
+    assert dict(zip(wrong, lines[began:-6], strict=True)) == {name: f"x rejected {status}" for name, (_, status) in wrong.items()}
+    assert lines[-6:] == ["c1 accepted", "c sent", "c got ready-reply ok", "x rejected no-session", "c sent", "c still there"]
 
 
-def test_wrong_magic_is_rejected(peer):
-    line, = peer("connect", 1, 0x12345678)
-    assert line.startswith("control rejected reason 28"), line
+def test_a_session_is_taken_over_by_a_greater_generation_only(peer):
+    """And a second client cannot join the session under another name."""
+    def control(**change):
+        return wire.connect_request(session=SESSION, **change)
+
+    lines = peer.run([
+        *set_up("c", SESSION, 1, "disk", generation=5),
+        f"connect x {control(generation=5)}", f"connect x {control(generation=4)}", f"connect x {control(generation=0)}",
+        f"connect y {control(path=1)}", f"send y {wire.hello('somebody-else')}", "recv y 5000", f"send y {wire.hello('peer')}",
+        "recv y 5000", f"connect z {control(generation=0xffffffff)}", "gone c 5000", "gone c0 5000", "gone y 100",
+        f"connect x {control(generation=5)}"])
+    assert lines[len(is_set_up("c", 1, "disk")):] == [
+        *["x rejected duplicate"] * 3, "y accepted", "y sent", "y got hello-reply denied", "y sent", "y got hello-reply ok",
+        "z accepted", "c gone", "c0 gone", "y still there", "x rejected duplicate"]
 
 
-def test_an_io_connection_needs_the_token(peer):
-    lines = peer("token")
-    assert lines[-1] == f"io rejected reason 28 magic good version 1 status {NO_SESSION}", lines
+def header(kind, length, tag=1):
+    return wire.message(kind, tag=tag, length=length)
 
 
-def test_a_write_through_a_read_only_open_is_refused_by_the_hca(peer, rig):
-    lines = peer("write-read-only", "disk")
-    assert "read: success" in lines, lines
-    assert "write: remote access error" in lines, lines
-    device = rig.client.map(rig.address, "disk", "--read-only")
-    rig.b.run(f"cmp -n 8388608 {device} /dev/zero")
-    rig.client.unmap(device)
-
-
-def header(kind, length, tag=1, status=0, reserved=0):
-    return struct.pack("<HHIII", kind, status, length, tag, reserved)
-
-
-HELLO_BODY = struct.pack("<QQ64sHHI", 0, 0, b"peer", 1, 16, 0)
-BAD_MESSAGES = {
-    "nothing but zeros": bytes(104),
-    "one byte": b"\x01",
-    "half a header": header(HELLO, 104)[:9],
+# Not to be decoded: each ends the path without a reply
+UNDECODABLE = {
+    "zeros": "00" * 104,
+    "one byte": "01",
+    "half a header": header(wire.HELLO, 104)[:18],
     "unknown type": header(77, 16),
-    "a reply": header(HELLO | REPLY, 104) + HELLO_BODY,
-    "length too large": header(HELLO, 0xffffffff) + HELLO_BODY,
-    "length too small": header(HELLO, 15) + HELLO_BODY,
-    "truncated": (header(HELLO, 104) + HELLO_BODY)[:60],
-    "name not terminated": header(HELLO, 104) + struct.pack("<QQ64sHHI", 0, 0, b"x" * 64, 1, 16, 0),
-    "name of junk": header(HELLO, 104) + struct.pack("<QQ64sHHI", 0, 0, b"../etc\n\x1b[31m", 1, 16, 0),
-    "no queues": header(HELLO, 104) + struct.pack("<QQ64sHHI", 0, 0, b"peer", 0, 16, 0),
-    "not hello": header(OPEN, 88) + struct.pack("<64sII", b"disk", 0, 0),
-    "extents before open": header(EXTENTS, 24) + struct.pack("<II", 1, 0),
-    "random": bytes((n * 197 + 31) % 256 for n in range(4096)),
+    "type 0": header(0, 16),
+    "length too large": header(wire.HELLO, 0xffffffff) + wire.hello()[32:],
+    "length too small": header(wire.HELLO, 15) + wire.hello()[32:],
+    "truncated": wire.hello()[:120],
+    "a byte more": wire.hello(length=105) + "00",
+    "swapped": "".join(wire.hello()[at:at + 8][::-1] for at in range(0, 32, 8)),
+    "a status in a request": wire.hello(status=1),
+    "an unknown status": wire.bare_reply(wire.HELLO, 99, tag=1),
+    "name not terminated": wire.hello(b"x" * 64),
+    "name of junk": wire.hello(b"../etc\n\x1b[31m"),
+    "name with a tail": wire.hello(b"peer\0hidden"),
+    "no name": wire.hello(""),
+    "no queues": wire.hello(queues=0),
+    "too many queues": wire.hello(queues=129),
+    "no depth": wire.hello(depth=0),
+    "too deep": wire.hello(depth=1025),
+    "ready without queues": wire.ready(0),
+    "open with unknown flags": wire.open_export(flags=0x80000000),
+    "open without a name": wire.open_export(""),
+    "extents past the end": wire.extents(1, 1 << 24),
+    "random": bytes((n * 197 + 31) % 256 for n in range(4096)).hex(),
+    "a reply that cannot be": wire.hello_reply(queues=0, tag=1),
+}
+# Understood, but not due
+NOT_DUE = {
+    "hello twice": (wire.hello(), "hello"),
+    "ready twice": (wire.ready(), "ready"),
+    "a handle that is not open": (wire.extents(77), "extents"),
+    "handle 0": (wire.extents(0), "extents"),
+    "past the extents": (wire.extents(first=1), "extents"),
+    "close of nothing": (wire.close(77), "close"),
+    "close of 0": (wire.close(0), "close"),
+    "a reply": (wire.hello_reply(tag=1), "hello"),
+    "a bare reply": (wire.bare_reply(wire.CLOSE, tag=1), "close"),
 }
 
 
-@pytest.mark.parametrize("message", BAD_MESSAGES.values(), ids=[name.replace(" ", "-") for name in BAD_MESSAGES])
-def test_a_bad_first_message_is_not_served(peer, rig, message):
-    rig.b.put(message, "/run/message")
-    lines = peer("message", "/run/message")
-    assert lines[0] == "control accepted"
-    assert lines[-1] == "closed" or lines[-1].endswith(tuple(f"status {n}" for n in range(1, 15))), lines
+def cases(known, setup):
+    """A script with a path for each of the messages, and the lines that come before its answer."""
+    script = []
+    for session, text in zip(numbered(len(known)), known):
+        script += [*setup(session), f"send c {text}", "recv c 5000", "gone c 5000", "reset"]
+    return script
 
 
-def test_an_unknown_mandatory_feature_is_refused(peer, rig):
-    message = header(HELLO, 104) + struct.pack("<QQ64sHHI", 1 << 63, 1 << 63, b"peer", 1, 16, 0)
-    rig.b.put(message, "/run/message")
-    assert peer("message", "/run/message")[-1].endswith(f"status {FEATURE}")
+def parts(lines, first):
+    """Those lines, without the first ones of each case and what 'send' said."""
+    size = first + 3
+    assert len(lines) % size == 0, lines
+    return [lines[at + first + 1:at + size] for at in range(0, len(lines), size)]
+
+
+def test_what_cannot_be_decoded_ends_the_path_at_once(peer, rig):
+    """As the first message, and on a path that is ready with an export open: no answer, the path is gone."""
+    with bystander(rig):
+        for setup, before in ((lambda session: [f"connect c {wire.connect_request(session=session)}"], 1),
+                              (lambda session: set_up("c", session, 1, "disk"), len(is_set_up("c", 1, "disk")))):
+            lines = peer.run(cases(UNDECODABLE.values(), setup))
+            assert dict(zip(UNDECODABLE, parts(lines, before), strict=True)) == {
+                name: ["c closed", "c gone"] for name in UNDECODABLE}
+            sessions = rig.server.json("session", "list")["server_sessions"]
+            assert [session["client_name"] for session in sessions] == [rig.b.name], sessions
+
+
+def test_what_is_not_due_ends_the_path(peer, rig):
+    """The answer says malformed, if it gets out before the queue pair goes; the path goes in any case."""
+    with bystander(rig):
+        lines = peer.run(cases([text for text, _ in NOT_DUE.values()], lambda session: set_up("c", session, 1, "disk")))
+        for (name, (_, kind)), said in zip(NOT_DUE.items(), parts(lines, len(is_set_up("c", 1, "disk"))), strict=True):
+            assert said in (["c closed", "c gone"], [f"c got {kind}-reply malformed", "c gone"]), name
+        early = [wire.ready(), wire.open_export(), wire.extents(1), wire.close(1), wire.revoke(1)]
+        lines = peer.run(cases(early, lambda session: [f"connect c {wire.connect_request(session=session)}"]))
+        for said in parts(lines, 1):
+            assert said[0] == "c closed" or said[0].endswith("reply malformed"), said
+            assert said[1] == "c gone"
+
+
+def test_refusals_leave_the_path_as_it_was(peer):
+    lines = peer.run([f"connect c {wire.connect_request()}", f"send c {wire.hello(mandatory=1 << 63)}", "recv c 5000", "reset",
+                      *set_up("c", SESSION, 1), f"send c {wire.open_export('nothing')}", "recv c 5000",
+                      f"send c {wire.open_export('disk')}", "recv c 20000", "take handle 16 4",
+                      f"send c {wire.open_export('disk')}", "recv c 5000", f"send c {wire.ping()}",
+                      f"send c {wire.extents()}", "recv c 5000"])
+    assert lines == ["c accepted", "c sent", "c got hello-reply feature", *is_set_up("c"), "c sent", "c got open-reply no-export",
+                     "c sent", "c got open-reply ok", "c sent", "c got open-reply duplicate", "c sent", "c sent",
+                     "c got extents-reply ok"]
+
+
+def test_keys_are_good_for_what_they_were_given_for_only(peer, rig):
+    """Not beyond the extent, not after CLOSE, not with another key, not for writing through a read-only open."""
+    opened = [*set_up("c", SESSION, 1, "disk")]
+    read_only = [line if wire.open_export("disk") not in line else f"send c {wire.open_export('disk', wire.READ_ONLY)}"
+                 for line in opened]
+    lines = peer.run([
+        *opened, "read c0 {key} 8388608 4096", "reset", *opened, "read c0 {key} 8384513 4096", "reset",
+        *opened, "read c0 00000000 0 4096", "reset", *opened, f"send c {wire.close()}", "recv c 5000", "write c0 {key} 0 4096", "reset",
+        *read_only, "read c0 {key} 0 4096", "write c0 {key} 0 4096"])
+    assert [line for line in lines if line.startswith("c0 ") and line != "c0 accepted"] == [
+        *["c0 read remote access error"] * 3, "c0 write remote access error", "c0 read success", "c0 write remote access error"]
+    device = rig.client.map(rig.address, "disk", "--read-only")
+    rig.b.run(f"cmp -n 8388608 {device} /dev/zero")
+    rig.client.unmap(device)
