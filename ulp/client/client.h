@@ -292,7 +292,7 @@ void rblk_clt_queue_mrs_free(struct rblk_clt_queue *queue);
 /* control.c */
 extern const struct rblk_conn_ops rblk_clt_control_ops;
 int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_msg *reply,
-		 u32 *rkeys, bool interruptible, const char **what);
+		 u32 *rkeys, bool interruptible, unsigned long deadline, const char **what);
 
 /* device.c */
 extern struct list_head rblk_clt_devices;
@@ -300,7 +300,7 @@ int rblk_clt_map(const struct rblk_clt_map_args *args, u32 *index,
 		 struct netlink_ext_ack *extack);
 int rblk_clt_unmap(u32 index, bool force, struct netlink_ext_ack *extack);
 void rblk_clt_unmap_all(void);
-void rblk_clt_device_close(struct rblk_clt_device *dev);
+void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
 struct rblk_clt_device *rblk_clt_device_find(u32 index);
 void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **what);
 

@@ -95,7 +95,8 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 	return rblk_conn_connect(conn, &req, path->plan.init_rd, deadline);
 }
 
-static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues, const char **what)
+static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues,
+			  unsigned long deadline, const char **what)
 {
 	struct rblk_clt_session *session = path->session;
 	struct rblk_msg msg = {
@@ -111,7 +112,7 @@ static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues, c
 	int err;
 
 	strscpy(msg.hello.client, session->client, sizeof(msg.hello.client));
-	err = rblk_clt_ask(path, &msg, &reply, NULL, true, what);
+	err = rblk_clt_ask(path, &msg, &reply, NULL, true, deadline, what);
 	if (err)
 		return err;
 	if (rblk_wire_unknown_features(reply.hello_reply.mandatory)) {
@@ -263,14 +264,14 @@ static int rblk_clt_path_up(struct rblk_clt_path *path, unsigned long deadline, 
 		return err;
 	}
 	queues = rblk_plan_queues(session->want_queues, num_online_cpus(), RBLK_QUEUES_MAX);
-	err = rblk_clt_hello(path, &token, &queues, what);
+	err = rblk_clt_hello(path, &token, &queues, deadline, what);
 	if (err)
 		return err;
 	err = rblk_clt_queues_create(path, queues, token, deadline, what);
 	if (err)
 		return err;
 	msg.ready.queues = queues;
-	return rblk_clt_ask(path, &msg, &reply, NULL, true, what);
+	return rblk_clt_ask(path, &msg, &reply, NULL, true, deadline, what);
 }
 
 /**

@@ -95,15 +95,17 @@ static long rblk_clt_ask_wait_once(struct rblk_clt_control *control, bool interr
  * So over iWARP ask "are you there" a few times, which needs no answer; no more than
  * a few, since a server that is busy posts no new receives meanwhile.
  */
-static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptible)
+static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptible,
+			     unsigned long deadline)
 {
 	const struct rblk_msg ping = { .type = RBLK_MSG_PING };
 	int pings = control->conn.dev->caps.iwarp ? RBLK_CLT_ASK_PINGS : 0;
-	long left;
+	long limit, left;
 
 	for (; pings >= 0; pings--) {
-		left = rblk_clt_ask_wait_once(control, interruptible,
-					      pings ? HZ / 2 : RBLK_CLT_ASK_TIMEOUT);
+		limit = pings ? HZ / 2 : RBLK_CLT_ASK_TIMEOUT;
+		limit = clamp_t(long, deadline - jiffies, 1, limit);
+		left = rblk_clt_ask_wait_once(control, interruptible, limit);
 		if (left < 0)
 			return -EINTR;
 		if (left)
@@ -123,6 +125,7 @@ static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptibl
  *	NULL for other questions
  * @interruptible: a signal may end the wait; then the whole path must go, since
  *	nobody knows what the server did
+ * @deadline: when to give up, in jiffies; RBLK_CLT_ASK_TIMEOUT from now at the latest
  * @what: why it failed, in words
  *
  * A server that does not reply in time breaks the path, for the same reason.
@@ -131,7 +134,7 @@ static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptibl
  * Return: 0, or a negative errno: the server's refusal, or the connection's error.
  */
 int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_msg *reply,
-		 u32 *rkeys, bool interruptible, const char **what)
+		 u32 *rkeys, bool interruptible, unsigned long deadline, const char **what)
 {
 	struct rblk_clt_control *control = &path->control;
 	struct rblk_conn *conn = &control->conn;
@@ -155,7 +158,7 @@ int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_m
 	if (err)
 		*what = "a message could not be sent";
 	else
-		err = rblk_clt_ask_wait(control, interruptible);
+		err = rblk_clt_ask_wait(control, interruptible, deadline);
 	spin_lock_irq(&control->lock);
 	control->asking = false;
 	spin_unlock_irq(&control->lock);

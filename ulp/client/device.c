@@ -73,14 +73,32 @@ static const struct block_device_operations rblk_clt_fops = {
 	.free_disk	= rblk_clt_free_disk,
 };
 
+/*
+ * When a map gives up waiting for a reply. To give up costs the path: where other devices
+ * live on it, a map that is in a hurry must not take it from them.
+ */
+static unsigned long rblk_clt_ask_deadline(struct rblk_clt_session *session,
+					   unsigned long deadline)
+{
+	const struct rblk_clt_device *dev;
+
+	mutex_lock(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		if (dev->session == session)
+			deadline = jiffies + RBLK_CLT_ASK_TIMEOUT;
+	mutex_unlock(&rblk_clt_lock);
+	return deadline;
+}
+
 /**
  * rblk_clt_device_close - tell the server to close a device's export
  * @dev: the device, which has no request in flight and starts none
+ * @deadline: when not to wait for the reply any more, in jiffies
  *
  * Context: Process context. Sleeps, for a bounded time. Only the first call does
  * anything.
  */
-void rblk_clt_device_close(struct rblk_clt_device *dev)
+void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 {
 	struct rblk_clt_path *path = &dev->session->paths[0];
 	struct rblk_msg msg = {
@@ -96,12 +114,14 @@ void rblk_clt_device_close(struct rblk_clt_device *dev)
 	if (READ_ONCE(path->state) != RBLK_PATH_LIVE)
 		return;
 	/* Not closed, but still held: better to lose the path than that. */
-	if (rblk_clt_ask(path, &msg, &reply, NULL, false, &what))
+	if (rblk_clt_ask(path, &msg, &reply, NULL, false, deadline, &what))
 		rblk_clt_path_error(path, -EPROTO, "the server could not close an export");
 }
 
-static int rblk_clt_device_open(struct rblk_clt_device *dev, const char **what)
+static int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
+				const char **what)
 {
+	struct rblk_clt_session *session = dev->session;
 	struct rblk_msg msg = { .type = RBLK_MSG_OPEN };
 	struct rblk_msg reply;
 	const struct rblk_msg_open_reply *open = &reply.open_reply;
@@ -109,7 +129,8 @@ static int rblk_clt_device_open(struct rblk_clt_device *dev, const char **what)
 
 	strscpy(msg.open.export, dev->export, sizeof(msg.open.export));
 	msg.open.flags = dev->read_only ? RBLK_OPEN_READ_ONLY : 0;
-	err = rblk_clt_ask(&dev->session->paths[0], &msg, &reply, NULL, false, what);
+	err = rblk_clt_ask(&session->paths[0], &msg, &reply, NULL, false,
+			   rblk_clt_ask_deadline(session, deadline), what);
 	if (err)
 		return err;
 	dev->attach[0].handle = open->handle;
@@ -128,13 +149,14 @@ static int rblk_clt_device_open(struct rblk_clt_device *dev, const char **what)
 	}
 	/* What was granted but is of no use must not stay open. */
 	if (err)
-		rblk_clt_device_close(dev);
+		rblk_clt_device_close(dev, rblk_clt_ask_deadline(session, deadline));
 	return err;
 }
 
 static int rblk_clt_device_keys(struct rblk_clt_device *dev, unsigned long deadline,
 				const char **what)
 {
+	struct rblk_clt_session *session = dev->session;
 	struct rblk_clt_attach *attach = &dev->attach[0];
 	struct rblk_msg msg = { .type = RBLK_MSG_EXTENTS };
 	struct rblk_msg reply;
@@ -154,7 +176,8 @@ static int rblk_clt_device_keys(struct rblk_clt_device *dev, unsigned long deadl
 		}
 		msg.extents.handle = attach->handle;
 		msg.extents.first = first;
-		err = rblk_clt_ask(&dev->session->paths[0], &msg, &reply, chunk, false, what);
+		err = rblk_clt_ask(&session->paths[0], &msg, &reply, chunk, false,
+				   rblk_clt_ask_deadline(session, deadline), what);
 		if (err)
 			goto out;
 		if (reply.extents_reply.handle != attach->handle ||
@@ -306,7 +329,7 @@ static int rblk_clt_device_create(struct rblk_clt_session *session,
 		NL_SET_ERR_MSG(extack, "out of memory");
 		return -ENOMEM;
 	}
-	err = rblk_clt_device_open(dev, &what);
+	err = rblk_clt_device_open(dev, args->deadline, &what);
 	if (err)
 		goto err_free;
 	err = rblk_clt_device_keys(dev, args->deadline, &what);
@@ -321,7 +344,7 @@ static int rblk_clt_device_create(struct rblk_clt_session *session,
 	return 0;
 
 err_close:
-	rblk_clt_device_close(dev);
+	rblk_clt_device_close(dev, rblk_clt_ask_deadline(session, args->deadline));
 err_free:
 	NL_SET_ERR_MSG_FMT(extack, "%s", what);
 	rblk_clt_device_free(dev);
@@ -479,7 +502,7 @@ static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
 	del_gendisk(disk);
 	cancel_delayed_work_sync(&late.work);
 	destroy_delayed_work_on_stack(&late.work);
-	rblk_clt_device_close(dev);
+	rblk_clt_device_close(dev, jiffies + RBLK_CLT_ASK_TIMEOUT);
 
 	mutex_lock(&rblk_clt_lock);
 	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_REMOVE_NTF);

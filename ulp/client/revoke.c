@@ -62,7 +62,7 @@ static void rblk_clt_revoke_work(struct work_struct *work)
 		blk_mq_unfreeze_queue(disk->queue);
 		pr_warn_ratelimited("rblk%u: the server withdrew the export, I/O fails\n",
 				    dev->index);
-		rblk_clt_device_close(dev);
+		rblk_clt_device_close(dev, jiffies + RBLK_CLT_ASK_TIMEOUT);
 		mutex_lock(&rblk_clt_lock);
 		if (!list_empty(&dev->entry))
 			rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
