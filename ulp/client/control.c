@@ -116,6 +116,26 @@ static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptibl
 	return -ETIMEDOUT;
 }
 
+/*
+ * Why there will be no reply. The tear-down closes this connection after an error of
+ * any other: what the path failed of comes first.
+ */
+static int rblk_clt_ask_lost(struct rblk_clt_path *path, const char **what)
+{
+	struct rblk_conn *conn = &path->control.conn;
+	int err;
+
+	spin_lock_irq(&path->session->lock);
+	err = path->error;
+	*what = path->error_what;
+	spin_unlock_irq(&path->session->lock);
+	if (!err) {
+		err = READ_ONCE(conn->error) ?: -ENOTCONN;
+		*what = READ_ONCE(conn->error_what) ?: "not connected";
+	}
+	return err;
+}
+
 /**
  * rblk_clt_ask - ask the server and wait for its reply
  * @path: the path, whose control connection is up
@@ -142,10 +162,8 @@ int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_m
 	u32 i;
 
 	mutex_lock(&control->ask_lock);
-	err = READ_ONCE(conn->error);
-	if (err || !conn->qp) {
-		err = err ?: -ENOTCONN;
-		*what = READ_ONCE(conn->error_what) ?: "not connected";
+	if (READ_ONCE(conn->error) || !conn->qp) {
+		err = rblk_clt_ask_lost(path, what);
 		goto out;
 	}
 	spin_lock_irq(&control->lock);
@@ -162,10 +180,8 @@ int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_m
 	spin_lock_irq(&control->lock);
 	control->asking = false;
 	spin_unlock_irq(&control->lock);
-	if (!err && !control->len) {
-		err = READ_ONCE(conn->error);
-		*what = READ_ONCE(conn->error_what) ?: "the connection failed";
-	}
+	if (!err && !control->len)
+		err = rblk_clt_ask_lost(path, what);
 	if (err == -ETIMEDOUT) {
 		*what = "the server does not reply";
 		rblk_clt_path_error(path, err, *what);
