@@ -89,6 +89,9 @@ static void rblk_conn_established(struct rblk_conn *conn, const struct rdma_cm_e
 		}
 		err = rblk_wire_decode_rep(param->private_data, param->private_data_len,
 					   &conn->rep);
+		/* One that says why not is no accept. */
+		if (!err && conn->rep.status != RBLK_OK)
+			err = -EBADMSG;
 		if (err) {
 			rblk_conn_fail(conn, err, "the server's accept makes no sense");
 			return;
