@@ -10,11 +10,12 @@
 #include <rblk/trace.h>
 
 /*
- * Local ack timeout, 4.096 us * 2^17 = 0.5 s. With 7 retries a peer that does
+ * Local ack timeout, 4.096 us * 2^17 = 0.5 s. With 6 retries a peer that does
  * not answer is noticed in about 4 s; the rdma_cm default takes four times that.
+ * Not 7: rxe takes that for endless, as it is for RNR retries.
  */
 #define RBLK_ACK_TIMEOUT	17
-#define RBLK_RETRIES		7
+#define RBLK_RETRIES		6
 /*
  * A message never meets an empty receive queue (see msgs.c), so a peer that has
  * none to offer is broken, and is not retried for ever, as 7 would mean.
