@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include <fcntl.h>
@@ -112,7 +113,7 @@ rdma_conn_param Connection::parameters(std::span<const std::uint8_t> private_dat
     param.private_data_len = static_cast<std::uint8_t>(private_data.size());
     param.responder_resources = static_cast<std::uint8_t>(options_.reads);
     param.initiator_depth = static_cast<std::uint8_t>(options_.reads);
-    param.retry_count = 7;
+    param.retry_count = static_cast<std::uint8_t>(options_.retries);
     param.rnr_retry_count = static_cast<std::uint8_t>(options_.rnr_retries);
     return param;
 }
@@ -145,10 +146,15 @@ void Connection::adopt(rdma_cm_id* id) {
     if (rdma_migrate_id(id_, channel_)) broken("migrate");
 }
 
-std::string Connection::accept(std::span<const std::uint8_t> private_data) {
+void Connection::start_accept(std::span<const std::uint8_t> private_data) {
     make_queue_pair();
     auto param = parameters(private_data);
-    if (rdma_accept(id_, &param)) return "gone";
+    closed_ = rdma_accept(id_, &param) != 0;
+}
+
+std::string Connection::accept(std::span<const std::uint8_t> private_data) {
+    start_accept(private_data);
+    if (closed_) return "gone";
     const auto type = next_event(kPatience);
     return type == RDMA_CM_EVENT_ESTABLISHED ? "up" : rdma_event_str(type);
 }
@@ -240,9 +246,13 @@ void Connection::disconnect() {
 }
 
 std::uint32_t Connection::expose(std::size_t size) {
-    memory_.resize(size);
+    // On a page: its offset in that is the address's
+    memory_.resize(size + kMessageSize);
+    void* start = memory_.data();
+    std::size_t room = memory_.size();
+    std::align(kMessageSize, size, start, room);
     exposed_ =
-        ibv_reg_mr_iova(id_->pd, memory_.data(), size, 0,
+        ibv_reg_mr_iova(id_->pd, start, size, 0,
                         IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
     if (!exposed_) broken("exposed memory");
     return exposed_->rkey;

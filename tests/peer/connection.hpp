@@ -34,6 +34,7 @@ private:
 struct Options {
     unsigned receives = 8;     // posted before it connects
     unsigned reads = 4;        // RDMA READs in flight
+    unsigned retries = 6;      // both sides get this number; rxe takes 7 for endless
     unsigned rnr_retries = 1;  // 7 is for ever
 };
 
@@ -51,6 +52,7 @@ public:
 
     // As a server: take a request's id.
     void adopt(rdma_cm_id* id);
+    void start_accept(std::span<const std::uint8_t> private_data);
     std::string accept(std::span<const std::uint8_t> private_data);
     void reject(std::span<const std::uint8_t> private_data);
 

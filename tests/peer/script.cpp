@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
-// receives N, reads N, rnr N  for the connections made from now on
-// connect C HEX       connect, and wait for the answer
-// start C HEX         send a connect request, no more
-// finish C            wait for the answer to it
-// listen              take connections
-// request C MS        wait for a connect request
-// accept C HEX, reject C HEX
-// send C HEX          send a message, and wait until it is out
-// post C HEX [N]      send it N times, and wait for nothing
-// flush C             wait until all of them are out
-// recv C MS           wait for a message
-// take NAME FROM LEN  keep bytes of the last message, or of the last private data
-// gone C MS           wait for the end of the connection
-// read C KEY ADDRESS LEN, write C KEY ADDRESS LEN
-// expose C NAME LEN   memory for the other side; NAME is the key
-// disconnect C, hang C, drop C
-// reset               drop all connections and all that was kept
-// sleep MS, say TEXT, die
+// The words of a script:
+//
+//   receives N, reads N, retries N, rnr N
+//                            for the connections made from now on
+//   connect C HEX            connect, and wait for the answer
+//   start C HEX              send a connect request, no more
+//   finish C                 wait for the answer to it
+//   listen                   take connections
+//   request C MS [FROM HEX]  wait for a connect request, with HEX at FROM of its private data;
+//                            others are refused, and C is another connection from then on
+//   accept C HEX             accept, and wait until the connection is up
+//   start-accept C HEX       accept, no more
+//   reject C HEX
+//   send C HEX               send a message, and wait until it is out
+//   post C HEX [N]           send it N times, and wait for nothing
+//   flush C                  wait until all of them are out
+//   recv C MS                wait for a message
+//   take NAME FROM LEN       keep bytes of the last message, or of the last private data
+//   gone C MS                wait for the end of the connection
+//   read C KEY ADDRESS LEN, write C KEY ADDRESS LEN
+//   expose C NAME LEN        memory for the other side; NAME is the key
+//   disconnect C             the other side is told; "hang C": it is not, "drop C": C is forgotten
+//   reset                    drop all connections and all that was kept
+//   sleep MS, say TEXT, die
 #include "script.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <sstream>
 
@@ -38,6 +45,11 @@ std::vector<std::string> split(const std::string& line) {
 
 Milliseconds ms(const std::string& text) {
     return Milliseconds{std::stol(text)};
+}
+
+bool has(const Bytes& data, const std::string& from, const Bytes& part) {
+    const auto at = std::stoul(from);
+    return at + part.size() <= data.size() && std::equal(part.begin(), part.end(), &data[at]);
 }
 
 }  // namespace
@@ -107,23 +119,27 @@ std::string Script::request(const Words& words) {
         const auto left = std::chrono::duration_cast<Milliseconds>(deadline - Clock::now()).count();
         if (left <= 0 || poll(&wait, 1, static_cast<int>(left)) <= 0) return "no request";
         if (rdma_get_cm_event(channel_, &event)) return "no request";
-        if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) break;
+        const auto* data = static_cast<const std::uint8_t*>(event->param.conn.private_data);
+        const bool asks = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+        if (asks) last_.assign(data, data + event->param.conn.private_data_len);
+        const bool wanted = asks && (words.size() < 5 || has(last_, words[3], bytes(words[4])));
+        auto* id = event->id;
         rdma_ack_cm_event(event);
+        if (wanted) {
+            auto connection = std::make_unique<Connection>(options_);
+            connection->adopt(id);
+            connections_[words.at(1)] = std::move(connection);
+            return words.at(1) + " request " + hex(last_);
+        }
+        if (asks) rdma_destroy_id(id);
     }
-    const auto* data = static_cast<const std::uint8_t*>(event->param.conn.private_data);
-    last_.assign(data, data + event->param.conn.private_data_len);
-    auto* id = event->id;
-    rdma_ack_cm_event(event);
-    auto connection = std::make_unique<Connection>(options_);
-    connection->adopt(id);
-    connections_[words.at(1)] = std::move(connection);
-    return words.at(1) + " request " + hex(last_);
 }
 
 std::string Script::with(Connection& connection, const Words& words) {
     const auto& verb = words.at(0);
     if (verb == "finish") return connection.finish();
     if (verb == "accept") return connection.accept(bytes(words.at(2)));
+    if (verb == "start-accept") return connection.start_accept(bytes(words.at(2))), "";
     if (verb == "reject") return connection.reject(bytes(words.at(2))), "rejected";
     if (verb == "send") return connection.post(bytes(words.at(2))), connection.sent();
     if (verb == "flush") return connection.sent();
@@ -187,11 +203,12 @@ std::string Script::run(const std::string& line) {
     if (verb == "take") return take(words), "";
     if (verb == "request") return request(words);
     if (verb == "listen") return listen(), "listening";
-    if (verb == "receives" || verb == "reads" || verb == "rnr") {
+    if (verb == "receives" || verb == "reads" || verb == "retries" || verb == "rnr") {
         const auto value = static_cast<unsigned>(std::stoul(words.at(1)));
-        (verb == "receives" ? options_.receives
-         : verb == "reads"  ? options_.reads
-                            : options_.rnr_retries) = value;
+        (verb == "receives"  ? options_.receives
+         : verb == "reads"   ? options_.reads
+         : verb == "retries" ? options_.retries
+                             : options_.rnr_retries) = value;
         return "";
     }
     if (verb == "reset") {

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The attributes of a device, read all the time while devices come and go, and fed with junk."""
+import collections
+
+from rblklab import fio
+from rblklab.rundir import TOP
+
+PROGRAM = TOP / "tests/guest/sysfs_churn.py"
+FACTS = ("state reason export server session incarnation backing persistent shared queues depth extent_size extents").split()
+COUNTERS = ("reads writes read_bytes write_bytes errors").split()
+
+
+def test_attributes_are_read_while_devices_come_and_go(rig):
+    """Under I/O, through a withdrawal by the server, and through the module's end."""
+    rig.server.export("disk", "8M")
+    reader = rig.spawn(rig.b, ["/usr/bin/python3", PROGRAM, "read", "/run/stop"])
+    rounds = 12 if rig.kind == "safety" else 6
+    for number in range(rounds):
+        device = rig.client.map(rig.address, "disk")
+        fio.run(rig.b, device, rw="randrw", bs="4k", size="256k", iodepth=16)
+        if number == 1:
+            rig.server("export", "remove", "disk", "--force")
+            rig.server.export("disk", "8M")
+        rig.client.unmap(device)
+    rig.client.map(rig.address, "disk")
+    rig.b.rmmod("rblk-client")
+    rig.b.run("touch /run/stop")
+    done = reader.wait(60)
+    times = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
+    ours = [f"/sys/block/rblk0/rblk/{name}" for name in FACTS] + [f"/sys/block/rblk0/rblk-queue0/{name}" for name in COUNTERS]
+    assert not [path for path in ours if int(times.get(path, 0)) < 3], times
+
+
+def test_junk_written_into_attributes(rig):
+    """Rblk's own take nothing from anybody; what the block layer's make of junk leaves the device well."""
+    rig.server.export("disk", "8M")
+    device = rig.client.map(rig.address, "disk")
+    job = rig.spawn(rig.b, fio.command(device, rw="randread", bs="4k", iodepth=8, size="4m", time_based=1, runtime=60))
+    rig.wait_for_io(device)
+    said = rig.b.run(["/usr/bin/python3", PROGRAM, "write", device[5:]], timeout=120).stdout.splitlines()
+    answers = collections.defaultdict(dict)
+    for line in said:
+        path, junk, answer = line.split()
+        answers[path][junk] = answer
+    assert not [path for path in answers if path.startswith("rblk")], "an attribute of ours can be written"
+    assert "queue/nr_requests" in answers and "queue/read_ahead_kb" in answers, sorted(answers)
+    # What is no number at all is refused, whatever it is written to
+    assert {answers["queue/nr_requests"][junk] for junk in ("words", "no-UTF-8", "a-newline")} == {"EINVAL"}, answers["queue/nr_requests"]
+    assert rig.client.devices()[device]["state"] == "live"
+    assert job.poll() is None, job.result
+    fio.verify(rig.b, device, bs="4k", size="256k", iodepth=8)
+    job.kill()
+    rig.client.unmap(device)
