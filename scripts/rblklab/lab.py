@@ -65,12 +65,17 @@ class Lab:
                       for index in range(1, self.count + 1)]
         for node in self.nodes:
             node.start()
-        self._drop_sockets()  # the machines hold them now
         with concurrent.futures.ThreadPoolExecutor(self.count) as pool:
             for future in [pool.submit(node.wait_ready) for node in self.nodes]:
                 future.result()
         self.boot_seconds = time.monotonic() - began
         return self.nodes
+
+    def restart(self, node: Node) -> None:
+        """Boot a node again, on the same links; it ends as in a power failure if it runs still."""
+        node.renew()
+        node.start()
+        node.wait_ready()
 
     def _wire(self) -> list[list[Port]]:
         """Make the links; the ports of each node."""
@@ -94,17 +99,14 @@ class Lab:
         for end in ends:
             end.close()
 
-    def _drop_sockets(self) -> None:
-        for sock in self._sockets:
-            sock.close()
-        self._sockets.clear()
-
     def close(self) -> None:
         """End the nodes; and the run, if it is this lab's own."""
-        self._drop_sockets()
         for node in self.nodes:
             with contextlib.suppress(Exception):
                 node.stop()
+        for sock in self._sockets:  # kept for a node that boots again
+            sock.close()
+        self._sockets.clear()
         for hub in self._hubs:
             self.run.stop(hub, patience=0)
         self._hubs.clear()

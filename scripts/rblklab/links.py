@@ -2,7 +2,10 @@
 """Links: Ethernet segments made of datagram sockets, one frame a datagram."""
 import dataclasses
 import ipaddress
+import os
+import select
 import socket
+import threading
 
 MTU = 9000
 SOCKET_BUFFER = 4 << 20
@@ -37,6 +40,42 @@ class Port:
         octets = bytes.fromhex(self.mac.replace(":", ""))
         half = bytes([octets[0] ^ 2]) + octets[1:3] + b"\xff\xfe" + octets[3:]
         return f"{ipaddress.IPv6Address(bytes.fromhex('fe80' + '0' * 12) + half)}%{self.name}"
+
+
+class Drain:
+    """Loses the frames for a machine that takes none, as a wire does.
+
+    Without it they fill the socket, and then the sender's interface stands still
+    and so do the queue pairs behind it: nothing that happens on a network.
+    """
+
+    def __init__(self, ports: list[Port]):
+        self._wake, self._stop = os.pipe()
+        self._sockets = [socket.socket(fileno=os.dup(port.fd)) for port in ports]
+        self._thread = threading.Thread(target=self._work, daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        poll = select.poll()
+        poll.register(self._wake, select.POLLIN)
+        for sock in self._sockets:
+            poll.register(sock, select.POLLIN)
+        ready: dict[int, int] = {}
+        while self._wake not in ready:
+            ready = dict(poll.poll())
+            for sock in self._sockets:
+                try:
+                    while sock.fileno() in ready:
+                        sock.recv(65536)
+                except OSError:
+                    continue  # empty, or the other end is gone too
+
+    def stop(self) -> None:
+        os.close(self._stop)
+        self._thread.join()
+        os.close(self._wake)
+        for sock in self._sockets:
+            sock.close()
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

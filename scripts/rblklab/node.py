@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 import shlex
+import signal
 import socket
 import subprocess
 import time
@@ -15,7 +16,7 @@ from .agent import Agent
 from .console import Console
 from .errors import CommandError, LabError, NodeDead
 from .kernels import Kernel
-from .links import Port
+from .links import Drain, Port
 from .rundir import TOP, Run
 
 Command = str | list[str]
@@ -53,7 +54,11 @@ class Node:
         self.process: subprocess.Popen | None = None
         self.agent: Agent | None = None
         self.boot_seconds = 0.0
+        self.frozen = False
+        self.machine_fds: list[int] = []  # for the machine, besides the agent's and the ports'
+        self._drain: Drain | None = None
         self._started = 0.0
+        self._booting = 0  # where the console of this boot begins
         self._numbers = itertools.count(1)
 
     def __str__(self) -> str:
@@ -100,14 +105,14 @@ class Node:
         with theirs, open(self.folder / "machine.log", "wb") as log:
             self.process = self.run_state.start(
                 self.command_line(theirs.fileno()), stdout=log, stderr=log, cwd=self.folder,
-                pass_fds=[theirs.fileno(), *(port.fd for port in self.ports)])
+                pass_fds=[theirs.fileno(), *self.machine_fds, *(port.fd for port in self.ports)])
         self.agent = Agent(ours, self.check_alive)
 
     def wait_ready(self) -> None:
         """Return when commands can run; NodeDead with the console's end if the boot fails."""
         deadline = self._started + self.boot_limit
         try:
-            while AGENT_UP not in self.console.text():
+            while AGENT_UP not in self.console.text(self._booting):
                 self.check_alive()
                 if time.monotonic() > deadline:
                     raise NodeDead(f"{self}: not up after {self.boot_limit:.0f} s")
@@ -116,7 +121,7 @@ class Node:
         except NodeDead as err:
             raise NodeDead(f"{err}\n--- the end of {self.name}'s console ({self.console.path}):\n{self.tail()}") from err
         self.boot_seconds = time.monotonic() - self._started
-        problems = [line for line in self.console.text().splitlines() if line.startswith("rblk-lab: ") and AGENT_UP not in line]
+        problems = [line for line in self.console.text(self._booting).splitlines() if line.startswith("rblk-lab: ") and AGENT_UP not in line]
         if problems:
             raise LabError(f"{self}: {'; '.join(problems)}")
 
@@ -144,6 +149,58 @@ class Node:
             self.run_state.stop(self.process, patience=0)
         if self.agent:
             self.agent.sock.close()
+        self._take_frames()
+
+    # -- a machine that hangs, or dies
+
+    def freeze(self) -> None:
+        """Stop the machine between two instructions; frames for it are lost. thaw() lets it go on."""
+        self._halt()
+        self.frozen = True
+        self._lose_frames()
+
+    def thaw(self) -> None:
+        """Let a frozen machine go on; without effect on any other."""
+        if self.frozen:
+            self._take_frames()
+            self.frozen = False
+            self._go_on()
+
+    def kill(self) -> None:
+        """End the machine as when its power fails; nobody hears of it. Lab.restart() boots it again."""
+        self.stop()
+        self.frozen = False
+        self._lose_frames()
+
+    def renew(self) -> None:
+        """Make a machine that has ended ready for start()."""
+        self.stop()
+        self.frozen = False
+        self.folder = self._new_folder()
+        self._booting = self.console.mark()
+        self.console.go_on(self.folder / "console.log")
+
+    def _halt(self) -> None:
+        """Return when the machine executes nothing any more."""
+        # The first process alone: it traces the others, and is told of signals to them
+        self.process.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + 5
+        while pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+            if time.monotonic() > deadline:
+                raise LabError(f"{self}: the machine does not stop")
+            time.sleep(0.005)
+
+    def _go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+    def _lose_frames(self) -> None:
+        if not self._drain:
+            self._drain = Drain(self.ports)
+
+    def _take_frames(self) -> None:
+        if self._drain:
+            self._drain.stop()
+            self._drain = None
 
     # -- commands
 

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Nodes that are QEMU machines."""
+import io
+import json
+import socket
+
 from . import accel, initramfs
+from .errors import LabError, NodeDead
 from .links import MTU
 from .node import Node
 from .rundir import TOP
@@ -13,6 +18,45 @@ class QemuNode(Node):
     slowest_poll = 0.3
     agent_port = "virtio-serial"
     cpus = 2
+    monitor: socket.socket | None = None
+    _answers: io.BufferedReader | None = None
+
+    def start(self) -> None:
+        self.monitor, theirs = socket.socketpair()
+        self.monitor.settimeout(10)
+        with theirs:
+            self.machine_fds = [theirs.fileno()]
+            super().start()
+        self._answers = None
+
+    def stop(self) -> None:
+        super().stop()
+        if self.monitor:
+            self.monitor.close()
+
+    # By the monitor, since that stops the guest's clocks too: after a signal the guest would
+    # see its CPUs stuck for all that time, and say so.
+    def _halt(self) -> None:
+        self._tell("stop")
+
+    def _go_on(self) -> None:
+        self._tell("cont")
+
+    def _tell(self, command: str) -> None:
+        """Have the monitor execute COMMAND; return when that is done."""
+        if not self._answers:
+            self._answers = self.monitor.makefile("rb")
+            self._tell("qmp_capabilities")
+        try:
+            self.monitor.sendall(json.dumps({"execute": command}).encode() + b"\n")
+            answer = {}
+            while "return" not in answer:  # there is a greeting, and there are events
+                answer = json.loads(self._answers.readline())
+                if "error" in answer:
+                    raise LabError(f"{self}: the monitor refuses '{command}': {answer['error']}")
+        except (OSError, ValueError) as err:
+            self.check_alive()
+            raise NodeDead(f"{self}: the monitor does not answer: {err}") from err
 
     def extra_environment(self) -> dict[str, str]:
         # A share of its own, uncached: modules and tool rebuilt after the boot are seen
@@ -35,6 +79,7 @@ class QemuNode(Node):
             "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
             "-fsdev", f"local,id=top,path={TOP},security_model=none,readonly=on,multidevs=remap",
             "-device", "virtio-9p-pci,fsdev=top,mount_tag=top",
+            "-chardev", f"socket,id=monitor,fd={self.machine_fds[0]}", "-mon", "chardev=monitor,mode=control",
             "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=agent,fd={agent_fd}",
             "-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0",

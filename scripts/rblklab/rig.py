@@ -82,11 +82,21 @@ class Rig:
         self.b.run(f"for i in $(seq 300); do read -r reads rest < /sys/block/{device[5:]}/stat; "
                    "[ $reads -gt 50 ] && exit 0; sleep 0.1; done; echo no read completed >&2; exit 1")
 
+    def restart(self, node: Node) -> None:
+        """Reset a node: what ran there is gone, and what must hold afterwards starts afresh."""
+        self.started = [process for process in self.started if process.node is not node]
+        self.lab.restart(node)
+        self.baseline[node] = node.rdma_counts()
+        if self.leaks:
+            kmemleak.clear(node)
+
     # -- the end of a scenario
 
     def finish(self) -> list[str]:
         """Put everything back and say what was not as it must be. The nodes go if anything was wrong."""
         problems: list[str] = []
+        for node in self.lab.nodes:
+            node.thaw()
         for step in (self._end_processes, self._unmap, self._unload, self._counts, self._leaks, self._lockdep, self._consoles):
             try:
                 problems += step()

@@ -25,7 +25,8 @@ def selftest(kernel: str, provider: str = "rxe") -> bool:
         print(f"     logs: {os.path.relpath(lab.run.folder)}", flush=True)
         boots = ", ".join(f"{node} {node.boot_seconds:.1f} s" for node in lab.nodes)
         report(True, f"{kernel} ({lab.kernel.release}): two nodes up in {lab.boot_seconds:.1f} s ({boots})")
-        for check in (commands, large_output, timeouts, links, rdma, resources, lock_checking, clean_console, planted_warning, leaks):
+        for check in (commands, large_output, timeouts, links, rdma, resources, freezing, lock_checking, clean_console,
+                      planted_warning, leaks, restarting):
             try:
                 text = check(lab)
                 if text:
@@ -148,6 +149,44 @@ def planted_warning(lab: Lab) -> str:
         assert time.monotonic() < deadline, "a planted warning was not found"
         time.sleep(0.1)
     return "negative control: a planted warning is found"
+
+
+FLOOD = "import socket, sys; s = socket.socket(type=socket.SOCK_DGRAM); [s.sendto(bytes(8000), (sys.argv[1], 9)) for _ in range(3000)]"
+
+
+def pings(node: Node, other: Node, patience: int = 5) -> bool:
+    return node.run(f"busybox ping -c 1 -W {patience} {other.ports[0].ipv4}", check=False).code == 0
+
+
+def freezing(lab: Lab) -> str:
+    """A frozen node does nothing and hears nothing, then goes on; the other's interface stays usable."""
+    one, other = lab.nodes
+    assert pings(other, one)
+    process = one.spawn("sleep 1; date")
+    one.freeze()
+    try:
+        assert not pings(other, one, patience=1), "a frozen node answers"
+        other.run(["python3", "-c", FLOOD, one.ports[0].ipv4])
+        assert process.began + 1 < time.monotonic() and not one.responds(timeout=3), "a frozen node runs commands"
+    finally:
+        one.thaw()
+    assert one.responds(), "it does not go on"
+    process.wait(30)
+    assert pings(other, one), "its link does not work any more"
+    return "a node freezes and goes on"
+
+
+def restarting(lab: Lab) -> str:
+    one, other = lab.nodes
+    mark = one.console.mark()
+    one.run("echo '<4>rblk-lab-mark' > /dev/kmsg; touch /run/there")
+    one.kill()
+    assert not one.responds(), "a killed node answers"
+    lab.restart(one)
+    assert one.run("test -e /run/there", check=False).code == 1, "it is the same machine"
+    assert "rblk-lab-mark" in one.console.text(mark), "what it said before is lost"
+    assert pings(other, one), "its link does not work any more"
+    return f"a killed node is back in {one.boot_seconds:.1f} s, on the same link"
 
 
 def leaks(lab: Lab) -> str:
