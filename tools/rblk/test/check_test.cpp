@@ -302,5 +302,13 @@ TEST_F(CheckTest, OfThisMachineEnds) {
     EXPECT_EQ(err.str(), "");
 }
 
+// Sysfs does so for a GID that is not there. An attempt at address 0 of this process does, too.
+TEST(FilesTest, WhatOpensAndThenCannotBeReadIsNothing) {
+    Files files;
+    EXPECT_TRUE(files.exists("/proc/self/mem"));
+    EXPECT_EQ(files.read("/proc/self/mem"), std::nullopt);
+    EXPECT_EQ(files.read("/proc/self/comm"), "rblk-test");
+}
+
 }  // namespace
 }  // namespace rblk::test

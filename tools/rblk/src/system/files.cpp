@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <system_error>
 
@@ -20,8 +19,12 @@ std::optional<std::string> Files::read(std::string_view path) const {
     if (fs::is_directory(at(path), error)) return std::nullopt;
     std::ifstream file(at(path), std::ios::binary);
     if (!file) return std::nullopt;
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    // An attribute of sysfs can open and then fail to read.
+    // An attribute of sysfs can open and then fail to read. Only the stream's own functions
+    // make a state of that: from its buffer it is an exception.
+    std::string text;
+    char buffer[4096];
+    while (file.read(buffer, sizeof(buffer)) || file.gcount() > 0)
+        text.append(buffer, static_cast<std::size_t>(file.gcount()));
     if (file.bad()) return std::nullopt;
     if (text.ends_with('\n')) text.pop_back();
     return text;
