@@ -63,8 +63,9 @@ class Agent:
     def _send(self, message: dict, deadline: float) -> None:
         data = memoryview(json.dumps(message).encode() + b"\n")
         while data:
-            self.sock.settimeout(self._slice(deadline))
+            wait = self._slice(deadline)
             try:
+                self.sock.settimeout(wait)
                 data = data[self.sock.send(data):]
             except TimeoutError:
                 self.check_alive()
@@ -89,8 +90,9 @@ class Agent:
                     return message
                 continue
             searched = len(self.buffer)
-            self.sock.settimeout(self._slice(deadline))
+            wait = self._slice(deadline)
             try:
+                self.sock.settimeout(wait)
                 data = self.sock.recv(1 << 20)
             except TimeoutError:
                 self.check_alive()
