@@ -56,6 +56,12 @@ def scenarios(kind: str) -> Part:
                 (pytest(name, "tests/vm", "--kernel", kind),), (f"kernel-{kind}", "tool-build"), tests=True, kernel=kind)
 
 
+def waiting(kind: str) -> Part:
+    name = f"wait-{kind}"
+    return Part(name, f"scenarios that mostly wait, on the {kind} kernel", 35 * 60,
+                (pytest(name, "tests/vm/waiting", "--kernel", kind),), (f"kernel-{kind}", "tool-build"), tests=True, kernel=kind)
+
+
 def kunit(kind: str) -> Part:
     name = f"kunit-{kind}"
     return Part(name, f"KUnit on the {kind} kernel", 10 * 60, (pytest(name, "tests/vm/test_kunit.py", "--kernel", kind),),
@@ -85,7 +91,11 @@ PARTS = (
     Part("lab", "unit tests of the lab and of this runner", 10 * 60, (pytest("lab", "tests/lab", "tests/check"),), ("packages",), tests=True),
     *(kunit(kind) for kind in KERNELS),
     *(scenarios(kind) for kind in KERNELS),
+    *(waiting(kind) for kind in KERNELS),
 )
+
+# Parts that may run at the same time: by the first word of their names. What waits runs beside what works.
+TOGETHER = (("vm", "wait"), ("kunit",))
 
 
 def chosen(only: list[str], kernels: list[str]) -> list[Part]:
@@ -101,3 +111,17 @@ def chosen(only: list[str], kernels: list[str]) -> list[Part]:
     if unknown:
         raise ValueError(f"no part is called {', '.join(unknown)}; there are: {', '.join(part.name for part in PARTS)}")
     return [part for part in PARTS if wanted(part)]
+
+
+def grouped(some: list[Part], parallel: bool) -> list[list[Part]]:
+    """SOME in their order; what may run at the same time is a group."""
+    def company(part: Part) -> tuple[str, ...]:
+        return next((words for words in TOGETHER if part.name.partition("-")[0] in words), ())
+
+    groups: list[list[Part]] = []
+    for part in some:
+        if parallel and groups and company(part) and company(part) == company(groups[-1][0]):
+            groups[-1].append(part)
+        else:
+            groups.append([part])
+    return groups

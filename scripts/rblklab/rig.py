@@ -17,19 +17,20 @@ SERVER_MODULES = ("rblk-core", "rblk-server")
 
 
 class Slot:
-    """A pair of nodes that scenarios share; booted again after one has spoilt it."""
+    """A pair of nodes that scenarios share; booted again after one has spoilt it. OPTIONS are the lab's."""
 
-    def __init__(self, kind: str, provider: str, run: Run):
+    def __init__(self, kind: str, provider: str, run: Run, **options):
         self.kind = kind
         self.provider = provider
         self.run = run
+        self.options = options
         self.lab: Lab | None = None
 
     def get(self) -> Lab:
         if self.lab and not all(node.responds() for node in self.lab.nodes):
             self.discard()
         if not self.lab:
-            lab = Lab(self.kind, provider=self.provider, run=self.run, frozen=True)
+            lab = Lab(self.kind, provider=self.provider, run=self.run, frozen=True, **self.options)
             try:
                 lab.boot()
             except BaseException:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The runner: a part that fails, hangs or cannot run is never a good one."""
 import pathlib
+import subprocess
 import time
 
 import pytest
@@ -108,6 +109,30 @@ def test_parts_are_chosen_by_name_first_word_and_kernel():
     assert "kernel-stock" in names([], ["safety"]) and "kernel-lockdep" not in names([], ["safety"])
     with pytest.raises(ValueError, match="no part is called nonsense"):
         parts.chosen(["nonsense"], [])
+
+
+def test_what_waits_runs_beside_what_works():
+    def names(only, kernels, parallel=True):
+        return [[part.name for part in group] for group in parts.grouped(parts.chosen(only, kernels), parallel)]
+
+    assert names(["vm", "wait", "lab"], []) == [["lab"], ["vm-lockdep", "vm-safety", "wait-lockdep", "wait-safety"]]
+    assert names(["vm", "wait"], ["safety"]) == [["vm-safety", "wait-safety"]]
+    assert names(["vm", "wait"], ["safety"], parallel=False) == [["vm-safety"], ["wait-safety"]]
+    assert names(["kunit", "vm"], ["safety"]) == [["kunit-safety"], ["vm-safety"]]
+    assert names([], [])[-1] == ["vm-lockdep", "vm-safety", "wait-lockdep", "wait-safety"]
+
+
+def test_no_scenario_is_in_both_or_in_neither():
+    """Plain 'pytest tests/vm' leaves out what waits, and says so; by name it runs."""
+    def collected(*words):
+        command = [parts.PYTHON, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", *words, "--kernel", "safety"]
+        return subprocess.run(command, cwd=parts.TOP, capture_output=True, text=True, check=True).stdout
+
+    plain, waiting = collected("tests/vm"), collected("tests/vm/waiting")
+    assert "left out: tests/vm/waiting" in plain and "left out" not in waiting
+    assert "tests/vm/waiting/test_" not in plain and "tests/vm/test_fio.py" in plain
+    lines = [line for line in waiting.splitlines() if "::" in line]
+    assert lines and all(line.startswith("tests/vm/waiting/") for line in lines)
 
 
 def test_every_part_needs_earlier_ones_only():

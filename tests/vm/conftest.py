@@ -3,13 +3,16 @@
 
     pytest tests/vm                        on the lockdep and the safety kernel
     pytest tests/vm --kernel safety -k fio
+    pytest tests/vm/waiting                those that mostly wait, which the first two leave out
 """
 import pathlib
 import sys
 
 import pytest
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parents[1]
+WAITING = HERE / "waiting"
 sys.path.insert(0, str(TOP / "scripts"))
 
 from rblklab import fio  # noqa: E402  (the path comes first)
@@ -24,6 +27,20 @@ import _peer  # noqa: E402
 def pytest_addoption(parser):
     parser.addoption("--kernel", action="append", choices=KINDS, help="may be repeated; default: lockdep and safety")
     parser.addoption("--provider", choices=("rxe", "siw"), default="rxe")
+
+
+def asks_for_waiting(config) -> bool:
+    return any(pathlib.Path(word.partition("::")[0]).resolve().is_relative_to(WAITING) for word in config.args)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """What mostly waits runs beside the others, on nodes of its own, and so only if asked for by name."""
+    return True if collection_path == WAITING and not asks_for_waiting(config) else None
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if not asks_for_waiting(config):
+        terminalreporter.write_line(f"left out: {WAITING.relative_to(TOP)}, which has to be asked for by name")
 
 
 def pytest_generate_tests(metafunc):
