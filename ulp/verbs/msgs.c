@@ -13,6 +13,19 @@
 #include <rblk/fault.h>
 #include <rblk/trace.h>
 
+static void rblk_msg_failed(struct rblk_conn *conn, const struct ib_wc *wc)
+{
+	bool flushed = wc->status == IB_WC_WR_FLUSH_ERR;
+
+	/* The CM flushes the queue pair of a reject before it tells why. */
+	if (flushed && READ_ONCE(conn->step) < RBLK_STEP_ESTABLISHED)
+		return;
+	if (flushed)
+		rblk_conn_fail(conn, -ECONNRESET, "the connection was closed");
+	else
+		rblk_conn_fail(conn, -EIO, ib_wc_status_msg(wc->status));
+}
+
 static void rblk_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rblk_tx *tx = container_of(wc->wr_cqe, struct rblk_tx, cqe);
@@ -23,8 +36,7 @@ static void rblk_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	rblk_slots_put(&conn->tx_slots, tx - conn->tx);
 	spin_unlock_irqrestore(&conn->tx_lock, flags);
 	if (wc->status != IB_WC_SUCCESS)
-		rblk_conn_fail(conn, wc->status == IB_WC_WR_FLUSH_ERR ? -ECONNRESET : -EIO,
-			       ib_wc_status_msg(wc->status));
+		rblk_msg_failed(conn, wc);
 }
 
 static void rblk_rx_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -33,8 +45,7 @@ static void rblk_rx_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct rblk_conn *conn = rx->conn;
 
 	if (wc->status != IB_WC_SUCCESS) {
-		rblk_conn_fail(conn, wc->status == IB_WC_WR_FLUSH_ERR ? -ECONNRESET : -EIO,
-			       ib_wc_status_msg(wc->status));
+		rblk_msg_failed(conn, wc);
 		return;
 	}
 	/* Pairs with synchronize_rcu() in rblk_conn_cut(): the QP stays meanwhile. */
