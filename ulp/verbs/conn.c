@@ -161,7 +161,9 @@ static int rblk_conn_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 		rblk_conn_established(conn, ev);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		rblk_conn_fail(conn, ev->status ?: -EHOSTUNREACH, "no route to the address");
+		rblk_conn_fail(conn, ev->status ?: -EHOSTUNREACH,
+			       ev->status == -ENODEV ? "no RDMA device leads to the address" :
+			       "no route to the address");
 		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		rblk_conn_fail(conn, -EHOSTUNREACH, "no RDMA route to the address");
