@@ -281,6 +281,7 @@ void rblk_clt_session_put(struct rblk_clt_session *session);
 void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index);
 bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to);
 void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what);
+void rblk_clt_path_cause(struct rblk_clt_path *path, int *err, const char **what);
 void rblk_clt_path_stop(struct rblk_clt_path *path, const char *what);
 void rblk_clt_path_remove(struct rblk_clt_path *path);
 void rblk_clt_path_teardown(struct rblk_clt_path *path);

@@ -315,7 +315,7 @@ int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, co
 	}
 	if (err) {
 		if (!*what)
-			*what = READ_ONCE(path->error_what);
+			rblk_clt_path_cause(path, &err, what);
 		if (!*what)
 			*what = err == -ETIMEDOUT ? "the server did not answer in time" :
 				err == -EINTR ? "interrupted" :

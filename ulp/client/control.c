@@ -116,24 +116,14 @@ static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptibl
 	return -ETIMEDOUT;
 }
 
-/*
- * Why there will be no reply. The tear-down closes this connection after an error of
- * any other: what the path failed of comes first.
- */
-static int rblk_clt_ask_lost(struct rblk_clt_path *path, const char **what)
+/* Why there will be no reply. The tear-down may have closed the connection by now. */
+static void rblk_clt_ask_lost(struct rblk_clt_path *path, int *err, const char **what)
 {
 	struct rblk_conn *conn = &path->control.conn;
-	int err;
 
-	spin_lock_irq(&path->session->lock);
-	err = path->error;
-	*what = path->error_what;
-	spin_unlock_irq(&path->session->lock);
-	if (!err) {
-		err = READ_ONCE(conn->error) ?: -ENOTCONN;
-		*what = READ_ONCE(conn->error_what) ?: "not connected";
-	}
-	return err;
+	*err = READ_ONCE(conn->error) ?: -ENOTCONN;
+	*what = READ_ONCE(conn->error_what) ?: "not connected";
+	rblk_clt_path_cause(path, err, what);
 }
 
 /**
@@ -163,7 +153,7 @@ int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_m
 
 	mutex_lock(&control->ask_lock);
 	if (READ_ONCE(conn->error) || !conn->qp) {
-		err = rblk_clt_ask_lost(path, what);
+		rblk_clt_ask_lost(path, &err, what);
 		goto out;
 	}
 	spin_lock_irq(&control->lock);
@@ -180,14 +170,14 @@ int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_m
 	spin_lock_irq(&control->lock);
 	control->asking = false;
 	spin_unlock_irq(&control->lock);
-	if (!err && !control->len)
-		err = rblk_clt_ask_lost(path, what);
 	if (err == -ETIMEDOUT) {
 		*what = "the server does not reply";
 		rblk_clt_path_error(path, err, *what);
 	}
 	if (err == -EINTR)
 		*what = "interrupted";
+	if (!err && !control->len)
+		rblk_clt_ask_lost(path, &err, what);
 	if (err)
 		goto out;
 

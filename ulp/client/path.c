@@ -80,6 +80,24 @@ void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what)
 }
 
 /**
+ * rblk_clt_path_cause - what broke a path, rather than what followed from it
+ * @path: the path
+ * @err: takes the negative errno, if it is broken
+ * @what: takes that in words, if it is broken
+ *
+ * Context: Process context. Does not sleep.
+ */
+void rblk_clt_path_cause(struct rblk_clt_path *path, int *err, const char **what)
+{
+	spin_lock_irq(&path->session->lock);
+	if (path->error) {
+		*err = path->error;
+		*what = path->error_what;
+	}
+	spin_unlock_irq(&path->session->lock);
+}
+
+/**
  * rblk_clt_path_stop - end a path whatever it does, or does not do yet
  * @path: the path
  * @what: why, a constant string

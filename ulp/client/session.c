@@ -176,15 +176,16 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 		what = "no memory for the requests of the session";
 		err = rblk_clt_tag_set_alloc(session);
 	} else {
-		what = path->error_what;
-		err = path->error ?: -ENOTCONN;
+		what = "the connection to the server was lost just now";
+		err = -ENOTCONN;
+		rblk_clt_path_cause(path, &err, &what);
 	}
 	if (!err)
 		session->tag_set_ready = true;
 	mutex_unlock(&path->lock);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "%s", what ?: "the connection was lost");
-		rblk_clt_path_error(path, err, "no memory for requests");
+		NL_SET_ERR_MSG_FMT(extack, "%s", what);
+		rblk_clt_path_error(path, err, what);
 		return err;
 	}
 	mutex_lock(&rblk_clt_lock);
