@@ -122,6 +122,11 @@ static void rblk_conn_rejected(struct rblk_conn *conn, struct rdma_cm_event *ev)
 	u8 len = 0;
 	int err;
 
+	/* Answers no request of ours: the peer drops what is up, or nearly. */
+	if (conn->step != RBLK_STEP_ROUTE) {
+		rblk_conn_fail(conn, -ECONNRESET, "the peer closed the connection");
+		return;
+	}
 	data = rdma_consumer_reject_data(conn->id, ev, &len);
 	if (!data || !len) {
 		rblk_conn_rejected_by_cm(conn, ev->status);
