@@ -3,7 +3,7 @@
 import concurrent.futures
 import time
 
-from . import kmemleak, splat
+from . import kmemleak, overflow, splat
 from .errors import LabError
 from .lab import Lab
 from .node import Command, GuestProcess, Node
@@ -63,6 +63,9 @@ class Rig:
                 node.rdma_link_add()
         self.baseline = {node: node.rdma_counts() for node in self.lab.nodes}
         self.tables: dict = {}
+        # Set it in a scenario that makes a peer without receives, and has the device count that
+        self.expect_rnr = False
+        self.overflows = self._on_both(lambda node: overflow.parse(node.run(overflow.READ).stdout))
         self.leaks = kmemleak.available(self.a)
         if self.leaks:
             self._on_both(kmemleak.clear)
@@ -98,7 +101,8 @@ class Rig:
         problems: list[str] = []
         for node in self.lab.nodes:
             node.thaw()
-        for step in (self._end_processes, self._unmap, self._unload, self._counts, self._leaks, self._lockdep, self._consoles):
+        for step in (self._end_processes, self._unmap, self._unload, self._counts, self._overflows, self._leaks, self._lockdep,
+                     self._consoles):
             try:
                 problems += step()
             except LabError as err:
@@ -146,6 +150,16 @@ class Rig:
             if not wrong or time.monotonic() > deadline:
                 return wrong
             time.sleep(0.3)
+
+    def receives_missed(self) -> list[str]:
+        """What the devices counted of receives that were not there, since the scenario began."""
+        now = self._on_both(lambda node: overflow.parse(node.run(overflow.READ).stdout))
+        return [f"{node}: {text}" for node in now for text in overflow.moved(self.overflows[node], now[node])]
+
+    def _overflows(self) -> list[str]:
+        found = [f"{node}: {line}" for node in self.lab.nodes
+                 for line in overflow.complaints(node.console.text(self.marks[node]))]
+        return found if self.expect_rnr else found + self.receives_missed()
 
     def _leaks(self) -> list[str]:
         if not self.leaks:
