@@ -15,6 +15,7 @@ TOP = HERE.parents[1]
 WAITING = HERE / "waiting"
 sys.path.insert(0, str(TOP / "scripts"))
 
+import _pattern  # noqa: E402  (it needs the path too)
 from rblklab import fio  # noqa: E402  (the path comes first)
 from rblklab.errors import LabError  # noqa: E402
 from rblklab.kernels import KINDS  # noqa: E402
@@ -97,6 +98,13 @@ def peer(rig, peer_binary):
     yield _peer.Peer(peer_binary, rig.b, rig.address)
     device = rig.client.map(rig.address, "disk")
     fio.verify(rig.b, device, bs="4k", size="256k", iodepth=8)
+
+
+@pytest.fixture(scope="session")
+def pattern():
+    """tests/pattern/rblk-pattern.c, built."""
+    with _pattern.built() as program:
+        yield program
 
 
 @pytest.hookimpl(hookwrapper=True)
