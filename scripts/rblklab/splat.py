@@ -49,6 +49,12 @@ class Splat:
         return any("rblk" in line and not line.startswith("Modules linked in:") and not re.match(r"rblk[\w-]*: ", line)
                    for line in self.lines)
 
+    @property
+    def want_of_memory(self) -> bool:
+        """Whether the page allocator or vmalloc says that it has none, and nothing more."""
+        return ("page allocation failure" in self.title or self.title.startswith("Call Trace:")) and any(
+            re.search(r"\bwarn_alloc\b", line) for line in self.lines)
+
     def __str__(self) -> str:
         return "\n".join(self.lines)
 

@@ -152,3 +152,23 @@ def test_the_allowlist_itself():
         assert item.reason.strip()
         assert not item.pattern.search(""), "an entry that matches everything"
         assert "rblk" not in item.pattern.pattern
+
+
+VMALLOC = """\
+[   10.000001] rblk: vmalloc error: size 8192, page order 0, failed to allocate pages, mode:0xcc0(GFP_KERNEL)
+[   10.000005] Call Trace:
+[   10.000006]  {frame}+0x1f7/0x400
+[   10.000007]  rblk_conn_create+0x1/0x2 [rblk_core]
+"""
+
+
+@pytest.mark.parametrize("frame, is_so", [("warn_alloc", True), ("warn_slowpath_fmt", False)])
+def test_want_of_memory_is_told_from_other_traces(frame, is_so):
+    [report] = find(VMALLOC.format(frame=frame))
+    assert report.want_of_memory is is_so
+
+
+def test_a_use_after_free_is_no_want_of_memory():
+    text = "[   10.000001] BUG: KASAN: slab-use-after-free in warn_alloc+0x1/0x2\n[   10.000005] Call Trace:\n"
+    [report] = find(text)
+    assert not report.want_of_memory

@@ -51,6 +51,7 @@ def test_half_built_paths_are_reaped(rig, peer):
 
     Meanwhile another client's I/O goes on, and new clients come in.
     """
+    rig.expect_rnr = True
     with bystander(rig):
         before = rig.a.rdma_counts()
         stopped = {name: peer.start(rig, [*script, "gone c 60000"]) for name, script in STOPS.items()}
@@ -74,6 +75,7 @@ def test_a_client_that_takes_no_message_is_cut_off(rig, peer):
 
     What broke: rxe takes 7 retries, which a client asked for, for endless.
     """
+    rig.expect_rnr = True
     with bystander(rig):
         before = rig.a.rdma_counts()
         hung = peer.start(rig, [*set_up("c", session(1), 2, "disk"), "hang c", "hang c0", "gone c 60000", "gone c1 1000"])
@@ -89,6 +91,7 @@ def test_a_client_that_takes_no_message_is_cut_off(rig, peer):
 
 def test_messages_where_none_belong(rig, peer):
     """A SEND on an I/O connection meets no receive: the sender's own queue pair breaks, and nothing else."""
+    rig.expect_rnr = True
     lines = peer.run([*set_up("c", session(1), 2, "disk"), f"send c0 {wire.hello()}", f"send c {wire.extents()}", "recv c 5000",
                       "read c1 {key} 0 4096", "receives 1", f"post c {wire.ping()} 60", "flush c",
                       f"send c {wire.extents()}", "recv c 5000"])
