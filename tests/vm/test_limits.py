@@ -46,9 +46,9 @@ def unload(nodes):
 
 def use(nodes, device, depth):
     """All queues full of requests: of one segment each, and of as many as there are pages."""
-    for size in ("4k", "64k"):
-        fio.verify(nodes.b, device, bs=size, size="4m", iodepth=depth, numjobs=2, offset_increment="4m")
-    nodes.b.run(["/usr/bin/python3", str(GUEST / "scattered.py"), device, "64", "20"])
+    for size, amount in (("4k", "512k"), ("64k", "2m")):
+        fio.verify(nodes.b, device, bs=size, size=amount, iodepth=depth, numjobs=2, offset_increment="4m")
+    nodes.b.run(["/usr/bin/python3", str(GUEST / "scattered.py"), device, "64", "8"])
     assert nodes.client.devices()[device]["state"] == "live"
 
 
