@@ -22,7 +22,7 @@
  * @lock: protects @users and @removing
  * @users: who uses it
  * @removing: nobody may begin to use it
- * @stuck: it once did not complete what was posted: nobody waits long for it
+ * @stuck: it did not complete what was posted the last time: nobody waits long for it
  * @idle: completed when it is being removed and nobody uses it any more
  */
 struct rblk_dev {

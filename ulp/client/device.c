@@ -8,7 +8,6 @@
  * with it the tag set, stays until the last opener has gone.
  */
 #include <linux/blkdev.h>
-#include <linux/dma-mapping.h>
 #include <linux/delay.h>
 #include <linux/idr.h>
 #include <linux/module.h>
@@ -74,18 +73,15 @@ static const struct block_device_operations rblk_clt_fops = {
 };
 
 /*
- * When a map gives up waiting for a reply. To give up costs the path: where other devices
- * live on it, a map that is in a hurry must not take it from them.
+ * When a map gives up waiting for a reply. To give up costs the path: where others use the
+ * session too, devices or maps, one that is in a hurry must not take it from them.
  */
 static unsigned long rblk_clt_ask_deadline(struct rblk_clt_session *session,
 					   unsigned long deadline)
 {
-	const struct rblk_clt_device *dev;
-
 	mutex_lock(&rblk_clt_lock);
-	list_for_each_entry(dev, &rblk_clt_devices, entry)
-		if (dev->session == session)
-			deadline = jiffies + RBLK_CLT_ASK_TIMEOUT;
+	if (session->users > 1)
+		deadline = jiffies + RBLK_CLT_ASK_TIMEOUT;
 	mutex_unlock(&rblk_clt_lock);
 	return deadline;
 }
@@ -227,24 +223,14 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 	return dev;
 }
 
-/* More than the device can map at once would be tried again for ever. */
-static u32 rblk_clt_max_io(const struct rblk_clt_path *path)
-{
-	struct ib_device *ib = path->dev->ib;
-	size_t most = ib_uses_virt_dma(ib) ? SIZE_MAX : dma_max_mapping_size(ib->dma_device);
-
-	return min_t(size_t, path->plan.max_io, max_t(size_t, most, PAGE_SIZE));
-}
-
 static int rblk_clt_disk_add(struct rblk_clt_device *dev)
 {
-	const struct rblk_clt_path *path = &dev->session->paths[0];
-	const struct rblk_queue_plan *plan = &path->plan;
+	const struct rblk_queue_plan *plan = &dev->session->paths[0].plan;
 	struct queue_limits lim = {
 		.logical_block_size	= dev->block_size,
 		/* A write is torn at a packet's end, so promise a block at most. */
 		.physical_block_size	= dev->block_size,
-		.max_hw_sectors		= rblk_clt_max_io(path) >> SECTOR_SHIFT,
+		.max_hw_sectors		= plan->max_io >> SECTOR_SHIFT,
 		.max_segments		= plan->max_segments,
 		.virt_boundary_mask	= (1U << RBLK_MR_PAGE_SHIFT) - 1,
 		/* A request lies within one extent, and so needs one key. */
@@ -382,11 +368,12 @@ again:
 	if (!err) {
 		err = rblk_clt_session_setup(session, args, extack);
 		/* Our refused attempt told the server to end what it still had: once more. */
-		if (err == -EALREADY && time_before(jiffies, args->deadline) &&
-		    !msleep_interruptible(RBLK_CLT_STALE_PAUSE)) {
+		if (err == -EALREADY && time_before(jiffies, args->deadline)) {
 			mutex_unlock(&session->setup);
 			rblk_clt_session_unuse(session);
-			goto again;
+			if (!msleep_interruptible(RBLK_CLT_STALE_PAUSE))
+				goto again;
+			return -EINTR;
 		}
 		if (!err)
 			err = rblk_clt_device_create(session, args, index, extack);

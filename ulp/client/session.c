@@ -3,6 +3,7 @@
  * Sessions: one for each server, made by the first map and ended by the last
  * unmap.
  */
+#include <linux/dma-mapping.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <rblk/fault.h>
@@ -115,6 +116,16 @@ out:
 	return session;
 }
 
+/* More than the device can map at once would be tried again for ever. */
+static u32 rblk_clt_max_io(const struct rblk_clt_path *path)
+{
+	struct ib_device *ib = path->dev->ib;
+	size_t most = ib_uses_virt_dma(ib) ? SIZE_MAX : dma_max_mapping_size(ib->dma_device);
+
+	lockdep_assert_held(&path->lock);
+	return min_t(size_t, path->plan.max_io, max_t(size_t, most, PAGE_SIZE));
+}
+
 static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
 {
 	const struct rblk_clt_path *path = &session->paths[0];
@@ -173,6 +184,7 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	/* The path's lock keeps what the plan is read from, should it fail now. */
 	mutex_lock(&path->lock);
 	if (path->nr_queues) {
+		path->plan.max_io = rblk_clt_max_io(path);
 		what = "no memory for the requests of the session";
 		err = rblk_clt_tag_set_alloc(session);
 	} else {

@@ -69,6 +69,8 @@ static enum rblk_status rblk_srv_replace(const struct rblk_req *req)
 
 	mutex_lock(&rblk_srv_lock);
 	old = rblk_srv_path_find(&req->session, req->path);
+	if (old)
+		old->newest = max(old->newest, req->generation);
 	mutex_unlock(&rblk_srv_lock);
 	if (!old)
 		return RBLK_OK;
@@ -79,7 +81,9 @@ static enum rblk_status rblk_srv_replace(const struct rblk_req *req)
 		status = RBLK_NO_SESSION;
 	} else {
 		rblk_srv_path_error(old, -ESTALE, "the client connects anew");
-		if (!wait_for_completion_timeout(&old->ended, RBLK_SRV_REPLACE_TIMEOUT))
+		/* Who was refused meanwhile comes again, and this one's client has given up. */
+		if (!wait_for_completion_timeout(&old->ended, RBLK_SRV_REPLACE_TIMEOUT) ||
+		    READ_ONCE(old->newest) != req->generation)
 			status = RBLK_NO_SESSION;
 		clear_bit(RBLK_SRV_PATH_REPLACED, &old->flags);
 	}

@@ -206,8 +206,11 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 		open->revoked = true;
 		msg.close.handle = open->handle;
 		/* Half of the buffers are for answers and pings, which cannot wait. */
-		while (rblk_conn_tx_free(&path->control) <= RBLK_CTL_TX / 2 && tries--)
+		while (tries > 0 && READ_ONCE(path->state) == RBLK_SRV_READY &&
+		       rblk_conn_tx_free(&path->control) <= RBLK_CTL_TX / 2) {
+			tries--;
 			msleep(20);
+		}
 		err = rblk_conn_send(&path->control, &msg);
 		if (err)
 			break;

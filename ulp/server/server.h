@@ -176,6 +176,7 @@ struct rblk_srv_queue {
  * @session_id: id the client gave
  * @index: number of the path in the session
  * @generation: which attempt of the client it is
+ * @newest: the greatest that asked to take its place
  * @token: what an I/O connection must show
  * @build_by: when it is reaped if it is not ready, in jiffies
  * @unheard: pings since the last message came
@@ -214,6 +215,7 @@ struct rblk_srv_path {
 	uuid_t				session_id;
 	u16				index;
 	u32				generation;
+	u32				newest;
 	u64				token;
 	unsigned long			build_by;
 	u32				unheard;

@@ -497,7 +497,7 @@ static void rblk_conn_drain(struct rblk_conn *conn)
 	struct ib_qp *qp = conn->qp;
 	/* Many connections of one dead device are waited for once, not one by one. */
 	unsigned long limit = READ_ONCE(conn->dev->stuck) ? HZ / 100 + 1 : RBLK_DRAIN_TIMEOUT;
-	bool late = false;
+	bool late = false, waited = false;
 
 	if (qp->device->ops.drain_sq || qp->device->ops.drain_rq) {
 		/* Such a device takes no work request in the error state. */
@@ -508,11 +508,15 @@ static void rblk_conn_drain(struct rblk_conn *conn)
 		return;
 	conn->sq_drain.done = rblk_conn_sq_drained;
 	conn->rq_drain.done = rblk_conn_rq_drained;
-	if (!ib_post_send(qp, &swr.wr, NULL))
+	if (!ib_post_send(qp, &swr.wr, NULL)) {
 		late |= !wait_for_completion_timeout(&conn->sq_drained, limit);
+		waited = true;
+	}
 	if (conn->nr_rx && !ib_post_recv(qp, &rwr, NULL))
 		late |= !wait_for_completion_timeout(&conn->rq_drained, late ? 1 : limit);
-	WRITE_ONCE(conn->dev->stuck, late);
+	/* Only a marker that came back says that the device works. */
+	if (waited)
+		WRITE_ONCE(conn->dev->stuck, late);
 	if (late)
 		pr_warn_ratelimited("rblk: %s did not complete all work of a queue pair in %u ms\n",
 				    qp->device->name, jiffies_to_msecs(limit));

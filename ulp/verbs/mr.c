@@ -15,7 +15,6 @@
 static void rblk_mr_registered(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct rblk_mr *rmr = container_of(wc->wr_cqe, struct rblk_mr, reg);
-
 	struct rblk_conn *conn = cq->cq_context;
 
 	rmr->status = wc->status;
@@ -116,7 +115,12 @@ int rblk_mr_register(struct rblk_mr *rmr, struct rblk_conn *conn, struct ib_pd *
 	err = rblk_mr_post(rmr, conn, access);
 	trace_rblk_mr_register(conn, rmr->mr, access, err);
 	if (err == -EINPROGRESS) {
-		rblk_conn_fail(conn, -ETIMEDOUT, "a registration did not complete");
+		int cause = READ_ONCE(conn->error);
+
+		/* If the connection was broken already, that is why. */
+		rblk_conn_fail(conn, cause ?: -ETIMEDOUT,
+			       cause ? READ_ONCE(conn->error_what) ?: "the connection is lost" :
+			       "a registration did not complete");
 		return err;
 	}
 	if (err)
