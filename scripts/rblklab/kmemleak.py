@@ -33,14 +33,17 @@ def symbols(node: Node) -> list[tuple[int, str]]:
     return sorted(table)
 
 
-def scan(node: Node, table: list[tuple[int, str]] | None = None) -> list[Splat]:
-    """Leaks that the allow-list does not cover. TABLE comes from symbols()."""
+def scan(node: Node, table: list[tuple[int, str]] | None = None, wait: bool = True) -> list[Splat]:
+    """Leaks that the allow-list does not cover. TABLE comes from symbols().
+
+    Without WAIT what is too young is left for the next scan.
+    """
     if not available(node):
         raise LabError(f"{node}: the {node.kernel.kind} kernel has no kmemleak")
-    time.sleep(MIN_AGE)
-    node.run(f"echo scan > {CONTROL}", timeout=120)
-    node.run(f"echo scan > {CONTROL}", timeout=120)
-    leaks = parse(node.run(["cat", CONTROL]).stdout, table or [])
+    if wait:
+        time.sleep(MIN_AGE)
+    text = node.run(f"echo scan > {CONTROL} && echo scan > {CONTROL} && cat {CONTROL}", timeout=240).stdout
+    leaks = parse(text, table or [])
     return judge(leaks, node.kernel.kind, node.kernel.release)
 
 

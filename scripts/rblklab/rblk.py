@@ -37,11 +37,14 @@ class Rblk:
         except ValueError as err:
             raise LabError(f"{self.node}: 'rblk {' '.join(words)} --json' printed no JSON: {text[:500]}") from err
 
+    def _load(self, *names: str) -> None:
+        self.node.run(" && ".join(f"insmod {self.node.kernel.rblk}/{name}.ko" for name in names))
+
     def load_server(self) -> None:
-        self.node.insmod("rblk-core", "rblk-server")
+        self._load("rblk-core", "rblk-server")
 
     def load_client(self) -> None:
-        self.node.insmod("rblk-core", "rblk-client")
+        self._load("rblk-core", "rblk-client")
 
     def export(self, name: str, size: str = "64M", allow: tuple[str, ...] = ("any",), *options: str) -> None:
         words = [word for client in allow for word in ("--allow", client)]
