@@ -4,6 +4,7 @@
  */
 #include <linux/module.h>
 #include <linux/rcupdate.h>
+#include <linux/string.h>
 #include <rdma/ib_cm.h>
 #include <rblk/conn.h>
 #include <rblk/fault.h>
@@ -136,6 +137,11 @@ static void rblk_conn_rejected(struct rblk_conn *conn, struct rdma_cm_event *ev)
 	if (!memchr_inv(data, 0, len)) {
 		rblk_conn_fail(conn, rblk_status_errno(RBLK_INTERNAL),
 			       rblk_status_text(RBLK_INTERNAL));
+		return;
+	}
+	/* The CM itself sends zeroes, if it has no way back to this side, or no memory. */
+	if (!memchr_inv(data, 0, len)) {
+		rblk_conn_fail(conn, -ECONNREFUSED, "refused without a reason");
 		return;
 	}
 	err = rblk_wire_decode_rep(data, len, &conn->rep);
