@@ -180,7 +180,12 @@ static int rblk_conn_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
 		rblk_conn_fail(conn, -EHOSTUNREACH, "no RDMA route to the address");
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		rblk_conn_fail(conn, -EHOSTUNREACH, "the peer does not answer");
+		/*
+		 * Of a connection that is up this only says that a neighbour has another
+		 * hardware address, or none for now. The transport knows whether it matters.
+		 */
+		if (READ_ONCE(conn->step) != RBLK_STEP_ESTABLISHED)
+			rblk_conn_fail(conn, -EHOSTUNREACH, "the peer does not answer");
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		rblk_conn_rejected(conn, ev);
