@@ -19,13 +19,25 @@ def took(result: Result) -> float:
     return float(end) - float(begin)
 
 
-def until(what, limit: float, describe, pause: float = 0.3) -> float:
-    """Wait until WHAT() is true, and fail after LIMIT seconds; how long it took. DESCRIBE is text, or gives it."""
-    began = time.monotonic()
+def until(what, limit: float, describe, pause: float = 0.3, node: Node | None = None) -> float:
+    """Wait until WHAT() is true, and fail after LIMIT seconds, of NODE's if it is given; how long it took.
+
+    DESCRIBE is text, or gives it. An emulated machine that gets little time has a slow clock.
+    """
+    def clock() -> float:
+        return float(node.read("/proc/uptime").split()[0]) if node else time.monotonic()
+
+    began = clock()
     while not what():
-        assert time.monotonic() - began < limit, f"{describe() if callable(describe) else describe}: not within {limit} s"
+        now = clock()
+        assert now - began < limit, f"{describe() if callable(describe) else describe}: not within {limit:.0f} s"
         time.sleep(pause)
-    return time.monotonic() - began
+    return clock() - began
+
+
+def sessions_end(rig, limit: float, keep: tuple[str, ...] = ()) -> float:
+    """Wait until the server has sessions of none but the clients to KEEP; how long it took."""
+    return until(lambda: set(server_clients(rig)) <= set(keep), limit, lambda: f"sessions of {server_clients(rig)}", node=rig.a)
 
 
 def server_clients(rig) -> list[str]:

@@ -5,7 +5,7 @@ import random
 import shlex
 
 from rblklab.rundir import TOP
-from rblklab.waits import counts_return, server_clients, until, works
+from rblklab.waits import counts_return, sessions_end, works
 
 ROUNDS = {"safety": 300, "lockdep": 150, "stock": 300}  # lock checking makes a map four times as long
 HALF_BUILT_LIMIT = 35.0  # documented: 30 s, for a path whose client did not go on
@@ -25,6 +25,6 @@ def test_map_and_unmap_are_done_or_undone(rig):
         assert seen.get(what, 0) >= rounds / 20, seen
     assert not rig.client.devices() and not rig.client.json("session", "list")["client_sessions"]
     counts_return(rig, rig.b)
-    until(lambda: not server_clients(rig), HALF_BUILT_LIMIT, "sessions of clients that were killed")
+    sessions_end(rig, HALF_BUILT_LIMIT)
     counts_return(rig, rig.a)
     works(rig, rig.address, "disk")

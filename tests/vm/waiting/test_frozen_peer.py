@@ -6,23 +6,29 @@ import pytest
 
 from rblklab import rblk
 from rblklab.rig import UNLOAD_LIMIT
-from rblklab.waits import busy, counts_return, server_clients, timed, took, until, works
+from rblklab.waits import busy, counts_return, sessions_end, timed, took, until, works
 
 QUESTION = 10.0  # documented: what the server does not answer in this time breaks the path
 FORCE = 3.0 + 5.0  # documented: requests in flight at a forced unmap, and then no I/O connection takes long to end
-RETRIES = 15.0  # documented: about 4 s, and the machine may be slow
-SLACK = 3.0
+RETRIES = 20.0  # documented: about 4 s, 30 s if the block layer had to do it; and the machine may be slow
+LOOK = 20.0  # what only looks waits for nobody; 'rblk check' reads all of the GID table
+SLACK = 5.0
 
 
 def timed_run(node, command, limit, **more):
     """Run a command that must not take longer than LIMIT, as the node sees it."""
     result = node.run(timed(command), timeout=3 * limit + 20, **more)
-    assert took(result) < limit, f"{command} took {took(result):.1f} s"
-    print(f"{command}: {took(result):.1f} s")
+    words = command.partition(" ")[2]
+    assert took(result) < limit, f"{words} took {took(result):.1f} s"
+    print(f"{words}: {took(result):.1f} s")
     return result
 
 
 def test_frozen_server(rig):
+    """
+    I/O failed after the 30 s of the block layer instead of 4, see test_dead_peer.py. And
+    'rblk check' failed on any machine: it read an entry of the GID table that is empty.
+    """
     for name in ("busy", "idle", "held"):
         rig.server.export(name, "8M")
     busy_one = rig.client.map(rig.address, "busy")
@@ -34,7 +40,7 @@ def test_frozen_server(rig):
 
     run = rig.client.command
     for words in (("device", "list"), ("session", "list"), ("device", "show", busy_one), ("check",)):
-        timed_run(rig.b, run(*words), SLACK)
+        timed_run(rig.b, run(*words), LOOK)
     timed_run(rig.b, run("unmap", busy_one, "--force"), FORCE)
     assert job.wait(RETRIES, check=False).code != 0, "fio must see an error"
     refused = timed_run(rig.b, run("unmap", held), SLACK, check=False)
@@ -55,7 +61,7 @@ def test_frozen_server(rig):
     counts_return(rig, rig.b)
 
     rig.a.thaw()
-    until(lambda: not server_clients(rig), 35, "sessions of a server that was frozen")
+    sessions_end(rig, 35)
     rig.b.insmod("rblk-client")
     for name in ("busy", "idle", "held"):
         works(rig, rig.address, name)
@@ -74,7 +80,7 @@ def test_frozen_server_under_a_module_that_is_removed(rig):
     assert rig.b.rmmod("rblk-client") < UNLOAD_LIMIT
     counts_return(rig, rig.b)
     rig.a.thaw()
-    until(lambda: not server_clients(rig), RETRIES, "sessions of a server that was frozen")
+    sessions_end(rig, RETRIES)
 
 
 @pytest.mark.parametrize("end", ["export remove", "rmmod", "wait"])
@@ -87,8 +93,6 @@ def test_frozen_client(rig, end):
     job = busy(rig, device)
     rig.b.freeze()
     run = rig.server.command
-    for words in (("export", "list"), ("listen", "list"), ("session", "list"), ("export", "show", "busy")):
-        timed_run(rig.a, run(*words), SLACK)
     if end == "export remove":
         assert rig.server("export", "remove", "busy", check=False).code == rblk.BUSY
         timed_run(rig.a, run("export", "remove", "busy", "--force"), 5 + SLACK)
@@ -98,9 +102,11 @@ def test_frozen_client(rig, end):
         rig.a.insmod("rblk-server")
         rig.server.listen(rig.address)
     else:
-        until(lambda: not server_clients(rig), RETRIES, "sessions of a frozen client")
+        sessions_end(rig, RETRIES)
         for name in ("busy", "idle"):
             rig.server("export", "remove", name)
+    for words in (("export", "list"), ("listen", "list"), ("session", "list")):
+        timed_run(rig.a, run(*words), LOOK)
     counts_return(rig, rig.a)
 
     rig.b.thaw()
