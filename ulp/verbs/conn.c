@@ -133,13 +133,10 @@ static void rblk_conn_rejected(struct rblk_conn *conn, struct rdma_cm_event *ev)
 		rblk_conn_rejected_by_cm(conn, ev->status);
 		return;
 	}
-	/* Where accept fails, the server's CM rejects with nothing before the server can. */
-	if (!memchr_inv(data, 0, len)) {
-		rblk_conn_fail(conn, rblk_status_errno(RBLK_INTERNAL),
-			       rblk_status_text(RBLK_INTERNAL));
-		return;
-	}
-	/* The CM itself sends zeroes, if it has no way back to this side, or no memory. */
+	/*
+	 * The server's CM itself sends zeroes, if it has no way back to this side, or no
+	 * memory, before the server can say anything.
+	 */
 	if (!memchr_inv(data, 0, len)) {
 		rblk_conn_fail(conn, -ECONNREFUSED, "refused without a reason");
 		return;
