@@ -17,8 +17,6 @@ PLACES = ("/sys/block/rblk*", "/sys/module/rblk_*", "/sys/kernel/debug/block/rbl
 GONE = {errno.ENOENT, errno.ENODEV, errno.ENXIO, errno.EINVAL, errno.EIO, errno.EOPNOTSUPP, errno.EBUSY, errno.EACCES, errno.EPERM}
 JUNK = {"nothing": b"", "a newline": b"\n", "negative": b"-1\n", "huge": b"99999999999999999999999999\n", "1 MiB": b"1" * (1 << 20),
         "NUL": b"\0\0\0\0", "no UTF-8": b"\xff\xfe\x80junk", "words": b"rblk %s%n\n", "signs": b"+0x-1\n"}
-# Not ours, and they do what they are told: make other devices events or schedulers of it
-KEPT = {"uevent", "scheduler"}
 
 
 def files(places):
@@ -49,7 +47,7 @@ def read(stop: str) -> int:
 
 def write(device: str) -> int:
     for path in sorted(files([f"/sys/block/{device}"])):
-        if not stat.S_IMODE(os.lstat(path).st_mode) & 0o200 or os.path.islink(path) or os.path.basename(path) in KEPT:
+        if not stat.S_IMODE(os.lstat(path).st_mode) & 0o200 or os.path.islink(path):
             continue
         try:
             with open(path, "rb") as file:

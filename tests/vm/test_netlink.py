@@ -12,7 +12,7 @@ import yaml
 
 from rblklab.rundir import TOP
 
-PROGRAMS = TOP / "tests/guest"
+PROGRAMS = str(TOP / "tests/guest")
 SPECS = TOP / "Documentation/netlink/specs"
 
 
@@ -34,7 +34,7 @@ def test_each_command_with_all_that_is_wrong(rig, seed):
     device = rig.client.map(rig.address, "disk")
     rounds = 600 if rig.kind == "safety" else 200
     for node, side in ((rig.a, "server"), (rig.b, "client")):
-        result = node.run(["/usr/bin/python3", PROGRAMS / "netlink_junk.py", spec_of(node, side), str(seed), str(rounds)],
+        result = node.run(["/usr/bin/python3", f"{PROGRAMS}/netlink_junk.py", spec_of(node, side), str(seed), str(rounds)],
                           timeout=120, check=False)
         assert result.code == 0, f"seed {seed}: {result.stdout}{result.stderr}"
         assert int(result.stdout.split()[-2]) > rounds + 500
@@ -46,6 +46,6 @@ def test_each_command_with_all_that_is_wrong(rig, seed):
 def test_lists_that_change_while_they_are_read(rig):
     """Two processes add and remove, one reads and gives up reading, one follows the events."""
     rounds = 60 if rig.kind == "safety" else 25
-    result = rig.a.run(["/usr/bin/python3", PROGRAMS / "netlink_change.py", spec_of(rig.a, "server"), str(rounds)], timeout=120, check=False)
+    result = rig.a.run(["/usr/bin/python3", f"{PROGRAMS}/netlink_change.py", spec_of(rig.a, "server"), str(rounds)], timeout=120, check=False)
     assert result.code == 0, f"{result.stdout}{result.stderr}"
     assert not rig.server.json("export", "list")["exports"]

@@ -5,7 +5,7 @@ import collections
 from rblklab import fio
 from rblklab.rundir import TOP
 
-PROGRAM = TOP / "tests/guest/sysfs_churn.py"
+PROGRAM = str(TOP / "tests/guest/sysfs_churn.py")
 FACTS = ("state reason export server session incarnation backing persistent shared queues depth extent_size extents").split()
 COUNTERS = ("reads writes read_bytes write_bytes errors").split()
 
