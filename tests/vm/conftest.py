@@ -27,6 +27,7 @@ import _peer  # noqa: E402
 
 def pytest_addoption(parser):
     parser.addoption("--kernel", action="append", choices=KINDS, help="may be repeated; default: lockdep and safety")
+    parser.addoption("--full", action="store_true", help="the long form of those scenarios that have one")
     parser.addoption("--provider", choices=("rxe", "siw"), default="rxe")
 
 
