@@ -269,6 +269,13 @@ static const struct queue_case queue_cases[] = {
 	{ "write SGEs 17", &rxe, SET(max_send_sge, 17), { 128 },
 	  { 128, 16, 16, 257, 128, 257, 1048576, 386, 388, 16 } },
 
+	/* A device that repeats registrations has none, where it can do without. */
+	{ "replays", &rxe, SET(mr_replays, 1), { 128 }, WITHOUT_MRS },
+	{ "replays, forced", &rxe, SET(mr_replays, 1), { 128, true },
+	  { 128, 0, 0, 257, 128, 257, 1048576, 386, 388, 16 } },
+	{ "replays iwarp", &siw, SET(mr_replays, 1), { 128 },
+	  { 128, 6, 0, 256, 128, 256, 1044480, 386, 388, 16 } },
+
 	/* Each queue keeps MRs of its own. */
 	{ "512 MRs for 4 queues", &rxe, SET(max_mr, 512), { 128, .queues = 4 },
 	  { 128, 16, 16, 257, 128, 257, 1048576, 386, 388, 16 } },

@@ -4,7 +4,7 @@ import errno
 import pathlib
 import re
 
-GUEST = pathlib.Path(__file__).resolve().parent / "guest"
+GUEST = pathlib.Path(__file__).resolve().parents[1] / "guest"
 
 
 def allow_failures(node):

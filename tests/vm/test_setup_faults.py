@@ -84,7 +84,7 @@ def test_a_post_that_fails_under_io_fails_the_device(nodes, point):
     """All in flight ends with an error, once; nothing is retried on a queue pair that took half of a post."""
     nodes.a.insmod("rblk-core", "rblk-server")
     # One SGE: every request of several pages goes through an MR
-    nodes.b.run(f"insmod {nodes.b.kernel.rblk}/rblk-core.ko limits=max_send_sge=1,max_sge_rd=1")
+    nodes.b.run(f"insmod {nodes.b.kernel.rblk}/rblk-core.ko limits=max_send_sge=1,max_sge_rd=1,mr_replays=0")
     nodes.b.insmod("rblk-client")
     nodes.server.listen(nodes.address)
     nodes.server.export("disk", "64M")

@@ -53,8 +53,11 @@ static const char *rblk_queue_shape(const struct rblk_dev_caps *caps, bool force
 		return "the device takes no scatter-gather entry in an RDMA WRITE";
 	if (!read_sge)
 		return "the device takes no scatter-gather entry in an RDMA READ";
-	/* MRs that take no more segments than the work requests do are no gain. */
-	if (!force_mr && !caps->iwarp && pages <= sges) {
+	/*
+	 * MRs that take no more segments than the work requests do are no gain. Where a lost
+	 * packet costs the queue pair that has some in flight, they are a loss.
+	 */
+	if (!force_mr && !caps->iwarp && (pages <= sges || caps->mr_replays)) {
 		plan->write_sge = write_sge;
 		plan->read_sge = read_sge;
 		plan->max_segments = sges;

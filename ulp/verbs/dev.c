@@ -34,6 +34,11 @@ static void rblk_dev_query(struct ib_device *ib, struct rblk_dev_caps *caps)
 		caps->max_fr_pages = attr->max_fast_reg_page_list_len;
 	caps->iwarp = rdma_protocol_iwarp(ib, rdma_start_port(ib));
 	/*
+	 * rxe goes back to the oldest request that is not acknowledged, and registers
+	 * once more on its way what comes after it, which is valid by then.
+	 */
+	caps->mr_replays = ib->ops.driver_id == RDMA_DRIVER_RXE;
+	/*
 	 * siw keeps the SG list as it is given and has no page size, though it
 	 * reports 4 KiB.
 	 */

@@ -78,6 +78,7 @@ static const struct {
 	{ "max_mr",		offsetof(struct rblk_dev_caps, max_mr) },
 	{ "max_init_rd",	offsetof(struct rblk_dev_caps, max_init_rd) },
 	{ "max_resp_rd",	offsetof(struct rblk_dev_caps, max_resp_rd) },
+	{ "mr_replays",		offsetof(struct rblk_dev_caps, mr_replays) },
 };
 
 /* The pass that is to fail came. */

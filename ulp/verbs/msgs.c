@@ -35,6 +35,7 @@ static void rblk_tx_done(struct ib_cq *cq, struct ib_wc *wc)
 	spin_lock_irqsave(&conn->tx_lock, flags);
 	rblk_slots_put(&conn->tx_slots, tx - conn->tx);
 	spin_unlock_irqrestore(&conn->tx_lock, flags);
+	wake_up_all(&conn->wait);
 	if (wc->status != IB_WC_SUCCESS)
 		rblk_msg_failed(conn, wc);
 }

@@ -21,7 +21,7 @@ import socket
 import struct
 import sys
 
-SPECS = pathlib.Path(__file__).resolve().parents[3] / "Documentation/netlink/specs"
+SPECS = pathlib.Path(__file__).resolve().parents[2] / "Documentation/netlink/specs"
 PORT = 7471
 ACK, REQUEST = 4, 1
 NETLINK_GENERIC = 16
