@@ -179,7 +179,8 @@ def test_what_is_not_due_ends_the_path(peer, rig):
 
 
 def test_refusals_leave_the_path_as_it_was(peer):
-    lines = peer.run([f"connect c {wire.connect_request()}", f"send c {wire.hello(mandatory=1 << 63)}", "recv c 5000", "reset",
+    first, = numbered(1)
+    lines = peer.run([f"connect c {wire.connect_request(session=first)}", f"send c {wire.hello(mandatory=1 << 63)}", "recv c 5000", "reset",
                       *set_up("c", SESSION, 1), f"send c {wire.open_export('nothing')}", "recv c 5000",
                       f"send c {wire.open_export('disk')}", "recv c 20000", "take handle 16 4",
                       f"send c {wire.open_export('disk')}", "recv c 5000", f"send c {wire.ping()}",
@@ -191,12 +192,15 @@ def test_refusals_leave_the_path_as_it_was(peer):
 
 def test_keys_are_good_for_what_they_were_given_for_only(peer, rig):
     """Not beyond the extent, not after CLOSE, not with another key, not for writing through a read-only open."""
-    opened = [*set_up("c", SESSION, 1, "disk")]
+    # A session for each: of a path that was closed a moment ago the server need not know yet
+    one, two, three, four, five = ([*set_up("c", session, 1, "disk")] for session in numbered(5))
     read_only = [line if wire.open_export("disk") not in line else f"send c {wire.open_export('disk', wire.READ_ONLY)}"
-                 for line in opened]
+                 for line in five]
+    # Nor of its writer's place, for which the next one waits
+    away = ["reset", "sleep 1000"]
     lines = peer.run([
-        *opened, "read c0 {key} 8388608 4096", "reset", *opened, "read c0 {key} 8384513 4096", "reset",
-        *opened, "read c0 00000000 0 4096", "reset", *opened, f"send c {wire.close()}", "recv c 5000", "write c0 {key} 0 4096", "reset",
+        *one, "read c0 {key} 8388608 4096", *away, *two, "read c0 {key} 8384513 4096", *away,
+        *three, "read c0 00000000 0 4096", *away, *four, f"send c {wire.close()}", "recv c 5000", "write c0 {key} 0 4096", *away,
         *read_only, "read c0 {key} 0 4096", "write c0 {key} 0 4096"])
     assert [line for line in lines if line.startswith("c0 ") and line != "c0 accepted"] == [
         *["c0 read remote access error"] * 3, "c0 write remote access error", "c0 read success", "c0 write remote access error"]
