@@ -10,7 +10,6 @@
  *	rblk-pattern vectors FILE START BYTES ALIGN SEED ROUNDS	up to 1024 vectors at a time
  *	rblk-pattern borders FILE EXTENT		across extents, the first and the last sectors, beyond
  *	rblk-pattern memory BYTES ROUNDS		anonymous memory, for swap
- *	rblk-pattern hold BYTES			memory that is not swapped, until killed
  *
  * SECTOR is the number that the first sector carries. ALIGN is what addresses in
  * memory are multiples of. Prints what it did. Exit
@@ -497,16 +496,6 @@ static void whole(const char *path, uint64_t start, uint64_t bytes, uint64_t sec
 	close(fd);
 }
 
-/* Memory that is missing elsewhere. */
-static void hold(uint64_t bytes)
-{
-	new_arena(bytes);
-	if (mlock(arena, bytes))
-		die("mlock");
-	printf("held\n");
-	pause();
-}
-
 /* Memory that must go out and come back; in another order each time. */
 static void memory(uint64_t bytes, unsigned int rounds)
 {
@@ -517,6 +506,8 @@ static void memory(uint64_t bytes, unsigned int rounds)
 	new_arena(bytes);
 	for (round = 1; round <= rounds; round++) {
 		fill(arena, 0, pages * per_page, round);
+		if (madvise(arena, bytes, MADV_PAGEOUT))
+			die("madvise");
 		for (n = 0; n < pages; n++) {
 			/* Forwards, backwards, and in steps of a prime */
 			page = round % 3 == 1 ? n : round % 3 == 2 ? pages - 1 - n : n * 4099 % pages;
@@ -553,8 +544,6 @@ int main(int argc, char **argv)
 		borders(argv[2], number(argv[3]));
 	else if (!strcmp(what, "memory") && argc == 4)
 		memory(number(argv[2]), number(argv[3]));
-	else if (!strcmp(what, "hold") && argc == 3)
-		hold(number(argv[2]));
 	else
 		wrong("bad arguments");
 	printf("%s: %llu transfers\n", what, (unsigned long long)transfers);

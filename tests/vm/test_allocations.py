@@ -14,7 +14,7 @@ from rblklab import rblk
 
 from _faults import GUEST, Fault, allow_failures
 
-STRIDE = {"safety": 1, "lockdep": 23}
+STRIDE = {"safety": 1, "lockdep": 41}
 
 
 def walk(rig, node, *words, stride=None, timeout=300):
@@ -79,7 +79,7 @@ def works(rig, work, number, operation):
             assert code == rblk.OK, f"{work}, run {number}: without a failure the map ended with {code}"
             fault.cancel()
             return nth - 1
-        nth += random.randint(1, {"safety": 3, "lockdep": 15}[rig.kind])
+        nth += random.randint(1, {"safety": 3, "lockdep": 25}[rig.kind])
         assert nth < 2000
 
 

@@ -2,13 +2,14 @@
 """Devices that can do less than the ones here: full depth without one failed post, or a refusal with the reason.
 
 A parameter of a test build's rblk-core clamps what a device says (see include/rblk/fault.h). Queue pairs are
-made for the clamped numbers, and the provider holds rblk to them: one work request or one SGE too many fails.
+made for the clamped numbers, and the provider holds rblk to them: one work request or one SGE too many fails. The lockdep kernel, which is slow under
+emulation, takes a random third of the cases each time.
 """
 import errno
 
 import pytest
 
-from rblklab import fio, rblk
+from rblklab import clock, fio, rblk
 
 from _faults import GUEST
 
@@ -32,6 +33,11 @@ REFUSED = {
                "max_resp_rd=0": "device"},
 }
 READS = 16  # in flight that rblk asks for
+
+
+def some(nodes, cases):
+    rng = clock.moments()
+    return {case: value for case, value in cases.items() if nodes.kind != "lockdep" or case == ONE_SEGMENT or not rng.randrange(3)}
 
 
 def load(nodes, client="", server=""):
@@ -69,7 +75,7 @@ def odd_read(nodes, device):
 def test_limits_of_the_clients_device(nodes):
     """With one segment a request, a buffer across a page border made the block layer overrun the request:
     such buffers are refused now. And READs took more SGEs than a queue pair has."""
-    for limits, (depth, largest) in CLIENT.items():
+    for limits, (depth, largest) in some(nodes, CLIENT).items():
         print(limits)
         load(nodes, client=f"{limits},{WITH_MRS}")
         device = nodes.client.map(nodes.address, "disk")
@@ -83,7 +89,7 @@ def test_limits_of_the_clients_device(nodes):
 
 
 def test_limits_of_the_servers_device(nodes):
-    for limits, extents in SERVER.items():
+    for limits, extents in some(nodes, SERVER).items():
         print(limits)
         load(nodes, server=limits)
         device = nodes.client.map(nodes.address, "disk")
@@ -95,7 +101,7 @@ def test_limits_of_the_servers_device(nodes):
 
 def test_too_little_is_refused_with_the_reason(nodes):
     for side, cases in REFUSED.items():
-        for limits, reason in cases.items():
+        for limits, reason in some(nodes, cases).items():
             load(nodes, **{side: limits})
             result = nodes.client("map", nodes.address, "disk", check=False)
             assert result.code not in (rblk.OK, rblk.USAGE), (side, limits, result)

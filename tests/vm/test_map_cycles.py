@@ -2,7 +2,7 @@
 """Mapping and unmapping again and again, with I/O between, leaves nothing behind."""
 from rblklab import fio
 
-CYCLES = 12
+CYCLES = 6
 
 
 def test_cycles_with_io(rig):

@@ -37,7 +37,11 @@ def walk(rig, node, point, passes):
     fault = Fault(node, point)
     before = {each: each.rdma_counts() for each in rig.lab.nodes}
     codes = []
-    for number in range(1, passes + 1):
+    numbers = range(1, passes + 1)
+    if rig.kind == "lockdep":
+        # Slow under emulation, and all receives of a queue are alike: the first, the last, those that go back
+        numbers = sorted({1, 2, 16, 17, passes} & set(numbers))
+    for number in numbers:
         fault.order(number)
         result = rig.client("map", rig.address, "disk", *OPTIONS, check=False, timeout=60)
         where = f"{node}: {point}, pass {number} of {passes}"
