@@ -2,7 +2,7 @@
 """A node's RDMA device goes away, in either way, and comes back under either name."""
 import itertools
 
-from .clock import timed
+from .clock import moments, timed
 from .node import Node
 from .rig import Rig
 
@@ -12,6 +12,15 @@ LINK, DRIVER = "rdma link delete", "rmmod of the driver"
 WAYS = (LINK, DRIVER)
 SIDES = ("client", "server")
 CASES = tuple(itertools.product(SIDES, WAYS))
+
+
+# Each side once and each way once
+DIAGONALS = (((SIDES[0], LINK), (SIDES[1], DRIVER)), ((SIDES[0], DRIVER), (SIDES[1], LINK)))
+
+
+def cases(rig: Rig) -> tuple[tuple[str, str], ...]:
+    """Which side loses its device in which way: all, or half of them by chance where emulation is slow."""
+    return moments().choice(DIAGONALS) if rig.kind == "lockdep" else CASES
 
 
 class Removal:
