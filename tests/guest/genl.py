@@ -11,6 +11,7 @@ ERROR, DONE = 2, 3
 NETLINK_GENERIC, SOL_NETLINK, ADD_MEMBERSHIP, CAP_ACK, EXT_ACK = 16, 270, 1, 10, 11
 CONTROL, GET_FAMILY = 0x10, 3
 NESTED = 0x8000
+RECEIVE_BUFFER_FORCE = 33  # above the limit that is set for everybody
 
 Answer = collections.namedtuple("Answer", "error text messages interrupted")
 
@@ -36,7 +37,7 @@ class Socket:
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
         self.sock.bind((0, 0))
         if receive_buffer:
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            self.sock.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER_FORCE, receive_buffer)
         self.sock.setsockopt(SOL_NETLINK, EXT_ACK, 1)
         self.sock.setsockopt(SOL_NETLINK, CAP_ACK, 1)
         self.sock.settimeout(60)
