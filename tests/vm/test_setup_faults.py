@@ -64,6 +64,7 @@ def walk(rig, node, point, passes):
 
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_a_map_fails_at_every_step_of_every_connection(rig, side):
+    rig.injects = True
     rig.server.export("disk", f"{64 * EXTENTS}M")
     node, points = (rig.b, CLIENT) if side == "client" else (rig.a, SERVER)
     for point, passes in points.items():
@@ -86,6 +87,7 @@ def test_a_device_that_refuses_large_pages_gets_small_ones(rig):
 @pytest.mark.parametrize("point", ["post", "inv"])
 def test_a_post_that_fails_under_io_fails_the_device(nodes, point):
     """All in flight ends with an error, once; nothing is retried on a queue pair that took half of a post."""
+    nodes.injects = True
     nodes.a.insmod("rblk-core", "rblk-server")
     # One SGE: every request of several pages goes through an MR
     nodes.b.run(f"insmod {nodes.b.kernel.rblk}/rblk-core.ko limits=max_send_sge=1,max_sge_rd=1,mr_replays=0")
