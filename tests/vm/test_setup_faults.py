@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from rblklab import fio, rblk
+from rblklab import clock, fio, rblk
 
 from _faults import GUEST, Fault
 
@@ -67,6 +67,9 @@ def test_a_map_fails_at_every_step_of_every_connection(rig, side):
     rig.injects = True
     rig.server.export("disk", f"{64 * EXTENTS}M")
     node, points = (rig.b, CLIENT) if side == "client" else (rig.a, SERVER)
+    if rig.kind == "lockdep":
+        # Slow under emulation: half of them by chance each time
+        points = {point: points[point] for point in clock.moments().sample(sorted(points), len(points) // 2)}
     for point, passes in points.items():
         walk(rig, node, point, 1 + QUEUES[rig.kind] if passes == EACH else passes)
     assert not rig.server.json("session", "list")["server_sessions"]
