@@ -52,13 +52,13 @@ def kernel(kind: str) -> Part:
 
 def scenarios(kind: str) -> Part:
     name = f"vm-{kind}"
-    return Part(name, f"KUnit and scenarios on the {kind} kernel", 35 * 60,
+    return Part(name, f"KUnit and scenarios on the {kind} kernel", 50 * 60,
                 (pytest(name, "tests/vm", "--kernel", kind),), (f"kernel-{kind}", "tool-build"), tests=True, kernel=kind)
 
 
 def waiting(kind: str) -> Part:
     name = f"wait-{kind}"
-    return Part(name, f"scenarios that mostly wait, on the {kind} kernel", 35 * 60,
+    return Part(name, f"scenarios that mostly wait, on the {kind} kernel", 50 * 60,
                 (pytest(name, "tests/vm/waiting", "--kernel", kind),), (f"kernel-{kind}", "tool-build"), tests=True, kernel=kind)
 
 

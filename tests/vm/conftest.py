@@ -5,7 +5,9 @@
     pytest tests/vm --kernel safety -k fio
     pytest tests/vm/waiting                those that mostly wait, which the first two leave out
 """
+import os
 import pathlib
+import random
 import sys
 
 import pytest
@@ -25,6 +27,13 @@ from rblklab.rundir import Run  # noqa: E402
 import _peer  # noqa: E402
 
 
+# Files of long scenarios, of which each run on the lockdep kernel takes half by chance
+LONG = ("test_allocations", "test_device_removal", "test_half_built", "test_hostile_server", "test_limits", "test_many",
+        "test_netlink", "test_peer", "test_setup_faults", "test_signals", "test_stacked", "test_sysfs", "test_unload",
+        "test_vectors", "test_dead_peer", "test_frozen_peer", "test_network")
+CHOSEN = pytest.StashKey[str]()
+
+
 def pytest_addoption(parser):
     parser.addoption("--kernel", action="append", choices=KINDS, help="may be repeated; default: lockdep and safety")
     parser.addoption("--full", action="store_true", help="the long form of those scenarios that have one")
@@ -41,8 +50,25 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_terminal_summary(terminalreporter, config):
+    if config.stash.get(CHOSEN, ""):
+        terminalreporter.write_line(config.stash[CHOSEN])
     if not asks_for_waiting(config):
         terminalreporter.write_line(f"left out: {WAITING.relative_to(TOP)}, which has to be asked for by name")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Half of what is long, by chance, where emulation makes it longer still; see Documentation/testing.md."""
+    if config.getoption("--full"):
+        return
+    seed = int(os.environ.get("RBLK_SEED") or random.randrange(1 << 32))
+    rng = random.Random(seed)
+    # What somebody names is run
+    named = any("::" in word or word.endswith(".py") for word in config.args) or config.option.keyword
+    gone = [item for item in items if not named and "[lockdep" in item.name and item.path.stem in LONG and rng.random() < 0.5]
+    if gone:
+        items[:] = [item for item in items if item not in gone]
+        config.hook.pytest_deselected(items=gone)
+        config.stash[CHOSEN] = f"RBLK_SEED={seed} left {len(gone)} long scenarios out on the lockdep kernel; --full runs all"
 
 
 def pytest_generate_tests(metafunc):

@@ -2,7 +2,7 @@
 """Every allocation of an operation fails in turn: it is done or undone, and nothing leaks or breaks.
 
 In the thread that asks, the kernel counts the allocations (guest/nth.py), and the memory-safety kernel walks
-all of them; in a work, the orders of _faults.py do, and it takes half of them at random. The lockdep kernel is
+all of them; in a work, the orders of _faults.py do, and it takes a quarter of them at random. The lockdep kernel is
 too slow for that under emulation: it takes every STRIDE-th from a random first one. All numbers are printed.
 """
 import json
@@ -79,7 +79,7 @@ def works(rig, work, number, operation):
             assert code == rblk.OK, f"{work}, run {number}: without a failure the map ended with {code}"
             fault.cancel()
             return nth - 1
-        nth += random.randint(1, {"safety": 3, "lockdep": 25}[rig.kind])
+        nth += random.randint(1, {"safety": 7, "lockdep": 25}[rig.kind])
         assert nth < 2000
 
 

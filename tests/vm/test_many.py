@@ -13,7 +13,7 @@ SHARED, OWN = 4, 4
 WORKERS = [f"x{number}:{'together' if number < SHARED else f'own-{number}'}" for number in range(SHARED + OWN)]
 SAMPLES = 10
 # Cycles of all workers. Leaks show with these, and slower ones with 2000.
-CYCLES = {"lockdep": 160, "safety": 320, "stock": 320}
+CYCLES = {"lockdep": 80, "safety": 240, "stock": 240}
 FULL = 2000
 SETTLE = 10.0
 # Of an object that is lost every few cycles
