@@ -20,7 +20,10 @@ SETTLE = 10.0
 LOST = 0.25
 # What lies in caches is given back, also to KASAN's quarantine; then what is counted is in use
 READ = ("sync; echo 3 > /proc/sys/vm/drop_caches; for f in /sys/kernel/slab/*/shrink; do echo 1 > $f; done; "
-        "cat /proc/slabinfo; awk '/^MemFree/ {print \"pages\", $2 / 4}' /proc/meminfo")
+        "cat /proc/slabinfo; awk '/^MemFree/ {print \"pages\", $2 / 4}' /proc/meminfo; "
+        "echo vmalloc $(grep -vc unpurged /proc/vmallocinfo)")
+# vmalloc keeps what was freed for long, and says so in /proc/vmallocinfo, which is counted instead; and kmemleak notes on it
+KEPT = ("vmap_area", "kmemleak_object", "kmemleak_scan_area")
 
 
 def sample(node):
@@ -30,7 +33,7 @@ def sample(node):
         words = line.split()
         if words[0] == "pages":
             used["pages"] = -float(words[1])
-        elif words[0] not in ("slabinfo", "#"):
+        elif words[0] not in ("slabinfo", "#", *KEPT):
             used[words[0]] = int(words[1])
     return used
 
