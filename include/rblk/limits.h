@@ -28,11 +28,11 @@
  * @max_init_rd: outgoing READs in flight on a QP
  * @max_resp_rd: incoming READs in flight on a QP
  * @vectors: completion vectors
+ * @mr_replays: it carries out a finished registration again when it sends packets
+ *	again, which then fails: none may be behind a request that can be lost
  * @page_sizes: bit mask of page sizes for a fast registration
  * @max_mr_size: bytes one MR can cover; 0 if the device does not say
  * @iwarp: READ needs a remotely writable MR as its sink
- * @mr_replays: it carries out a finished registration again when it sends packets
- *	again, which then fails: none may be behind a request that can be lost
  * @mr_counts_sg: a fast registration counts SG entries of any length instead
  *	of pages, and takes no page size but 4 KiB
  */
@@ -46,11 +46,11 @@ struct rblk_dev_caps {
 	u32	max_init_rd;
 	u32	max_resp_rd;
 	u32	vectors;
+	u32	mr_replays;
 	u64	page_sizes;
 	u64	max_mr_size;
 	bool	iwarp;
 	bool	mr_counts_sg;
-	u32	mr_replays;
 };
 
 /**
