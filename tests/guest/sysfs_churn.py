@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Read every attribute of rblk's devices and modules, over and over, until a file appears; or write junk into each that takes it.
+"""Read every attribute of rblk's devices and modules, over and over, until a file appears (another says that it has begun); or write junk into each that takes it.
 
     sysfs_churn.py read STOP     prints the attributes that were read once at least
     sysfs_churn.py write DEVICE  prints what each attribute said to each junk
@@ -29,6 +29,8 @@ def files(places):
 
 def read(stop: str) -> int:
     seen, errors = collections.Counter(), collections.Counter()
+    with open(f"{stop}.begun", "w", encoding="ascii"):
+        pass
     while not os.path.exists(stop):
         for path in files(PLACES):
             try:

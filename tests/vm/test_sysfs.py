@@ -13,7 +13,9 @@ COUNTERS = ("reads writes read_bytes write_bytes errors").split()
 def test_attributes_are_read_while_devices_come_and_go(rig):
     """Under I/O, through a withdrawal by the server, and through the module's end."""
     rig.server.export("disk", "8M")
+    rig.b.run("rm -f /run/stop /run/stop.begun")
     reader = rig.spawn(rig.b, ["/usr/bin/python3", PROGRAM, "read", "/run/stop"])
+    rig.b.run("for i in $(seq 300); do [ -e /run/stop.begun ] && exit; sleep 0.1; done; exit 1")
     rounds = 12 if rig.kind == "safety" else 6
     for number in range(rounds):
         device = rig.client.map(rig.address, "disk")

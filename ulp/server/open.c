@@ -70,9 +70,13 @@ static enum rblk_status rblk_srv_register(struct rblk_srv_path *path, struct rbl
 		err = rblk_srv_register_with(path, open);
 		if (!err)
 			return RBLK_OK;
-		/* What hangs in the device goes after the queue pair, not before. */
+		/*
+		 * What hangs in the device goes after the queue pair, not before. Where the
+		 * path ended meanwhile, the device is not to blame.
+		 */
 		if (err == -EINPROGRESS)
-			return RBLK_DEVICE;
+			return READ_ONCE(path->control.error) == -ETIMEDOUT ?
+				RBLK_DEVICE : RBLK_SHUTDOWN;
 		rblk_srv_unregister(path, open);
 		/*
 		 * Not every device that says it takes large pages does in the end.
