@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Read every attribute of rblk's devices and modules, over and over, until a file appears (another says that it has begun); or write junk into each that takes it.
+"""Read every attribute of rblk's devices and modules, over and over, or write junk into each that takes it.
+
+Reading goes on until the file STOP appears; STOP.begun says that it goes on.
 
     sysfs_churn.py read STOP     prints the attributes that were read once at least
     sysfs_churn.py write DEVICE  prints what each attribute said to each junk
