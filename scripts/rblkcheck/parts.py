@@ -52,13 +52,13 @@ def kernel(kind: str) -> Part:
 
 def scenarios(kind: str) -> Part:
     name = f"vm-{kind}"
-    return Part(name, f"KUnit and scenarios on the {kind} kernel", 50 * 60,
+    return Part(name, f"KUnit and scenarios on the {kind} kernel", 60 * 60,
                 (pytest(name, "tests/vm", "--kernel", kind),), (f"kernel-{kind}", "tool-build"), tests=True, kernel=kind)
 
 
 def waiting(kind: str) -> Part:
     name = f"wait-{kind}"
-    return Part(name, f"scenarios that mostly wait, on the {kind} kernel", 50 * 60,
+    return Part(name, f"scenarios that mostly wait, on the {kind} kernel", 60 * 60,
                 (pytest(name, "tests/vm/waiting", "--kernel", kind),), (f"kernel-{kind}", "tool-build"), tests=True, kernel=kind)
 
 
@@ -91,7 +91,7 @@ PARTS = (
     Part("lab", "unit tests of the lab and of this runner", 10 * 60, (pytest("lab", "tests/lab", "tests/check"),), ("packages",), tests=True),
     *(kunit(kind) for kind in KERNELS),
     *(scenarios(kind) for kind in KERNELS),
-    *(waiting(kind) for kind in KERNELS),
+    *(waiting(kind) for kind in reversed(KERNELS)),  # the one that computes less begins first
 )
 
 # Parts that may run at the same time: by the first word of their names. What waits runs beside what works.

@@ -48,10 +48,11 @@ class Runner:
     def run(self, groups: list[list[Part]]) -> list[Outcome]:
         """Run groups one after the other, the parts of a group at the same time.
 
-        As many as there are processors, since nodes that get too little time are slow beyond all proportion.
+        One more than there are processors, since some wait most of the time; with more, nodes that get too
+        little time are slow beyond all proportion.
         """
         for group in groups:
-            with concurrent.futures.ThreadPoolExecutor(min(len(group), max(2, os.cpu_count() or 2))) as pool:
+            with concurrent.futures.ThreadPoolExecutor(min(len(group), (os.cpu_count() or 1) + 1)) as pool:
                 waiting = [pool.submit(self._part, part, len(group) > 1) for part in group]
                 try:
                     concurrent.futures.wait(waiting)

@@ -115,11 +115,11 @@ def test_what_waits_runs_beside_what_works():
     def names(only, kernels, parallel=True):
         return [[part.name for part in group] for group in parts.grouped(parts.chosen(only, kernels), parallel)]
 
-    assert names(["vm", "wait", "lab"], []) == [["lab"], ["vm-lockdep", "vm-safety", "wait-lockdep", "wait-safety"]]
+    assert names(["vm", "wait", "lab"], []) == [["lab"], ["vm-lockdep", "vm-safety", "wait-safety", "wait-lockdep"]]
     assert names(["vm", "wait"], ["safety"]) == [["vm-safety", "wait-safety"]]
     assert names(["vm", "wait"], ["safety"], parallel=False) == [["vm-safety"], ["wait-safety"]]
     assert names(["kunit", "vm"], ["safety"]) == [["kunit-safety"], ["vm-safety"]]
-    assert names([], [])[-1] == ["vm-lockdep", "vm-safety", "wait-lockdep", "wait-safety"]
+    assert names([], [])[-1] == ["vm-lockdep", "vm-safety", "wait-safety", "wait-lockdep"]
 
 
 def test_no_scenario_is_in_both_or_in_neither():
