@@ -10,9 +10,9 @@ from _peer import words
 from rblklab import clock, rblk
 
 PORT = "7480"
-LIMIT = {"safety": 2, "lockdep": 5, "stock": 2}  # seconds given to map
+LIMIT = {"safety": 4, "lockdep": 8, "stock": 4}  # seconds given to map; each step takes a hundredth of that on an idle machine
 PART = {"safety": 3, "lockdep": 6, "stock": 1}  # one of so many cases, and all silent ones
-SLACK = {"safety": 2, "lockdep": 5, "stock": 2}  # for the tear-down of a path and the start of the tool
+SLACK = {"safety": 4, "lockdep": 8, "stock": 4}  # for the tear-down of a path and the start of the tool
 
 STEPS = {
     "control": ["request c 60000 8 01", f"accept c {wire.answer()}"],
