@@ -10,7 +10,7 @@ from _peer import words
 from rblklab import clock, rblk
 
 PORT = "7480"
-LIMIT = {"safety": 4, "lockdep": 8, "stock": 4}  # seconds given to map; each step takes a hundredth of that on an idle machine
+LIMIT = {"safety": 4, "lockdep": 8, "stock": 4}  # seconds given to map
 PART = {"safety": 3, "lockdep": 6, "stock": 1}  # one of so many cases, and all silent ones
 SLACK = {"safety": 4, "lockdep": 8, "stock": 4}  # for the tear-down of a path and the start of the tool
 
