@@ -19,8 +19,8 @@ def down_and_up(rig, full):
 
     UML's vector device closes its descriptor when it goes down (vector_net_close()), and
     so has none when it comes up. There whatever it sends is lost, as with a broken wire; and
-    elsewhere too unless --full is given: a map after the interface is up again was once not
-    answered in its time on the lockdep kernel, which is not understood yet.
+    elsewhere too unless --full is given. On the lockdep kernel a map is not answered in its
+    time after either, which is not understood yet: there it is left out of make check.
     """
     if rig.kind == "safety" or not full:
         return "tc qdisc replace dev {0} root netem loss 100%", "tc qdisc del dev {0} root"
