@@ -12,6 +12,7 @@ Prints one JSON object: how many allocations the operation has, how it ended aft
 The operation runs in the thread that asks, so /proc/thread-self/fail-nth reaches all of it.
 """
 import collections
+import dataclasses
 import errno
 import json
 import mmap
@@ -20,73 +21,62 @@ import pathlib
 import socket
 import struct
 import sys
+from typing import Callable
+
+import yaml
+from genl import Family, Socket, attribute
 
 SPECS = pathlib.Path(__file__).resolve().parents[2] / "Documentation/netlink/specs"
 PORT = 7471
-ACK, REQUEST = 4, 1
-NETLINK_GENERIC = 16
-GET_FAMILY, FAMILY_NAME, FAMILY_ID = 3, 2, 1
+MOST = 20000  # allocations of one operation
+GONE = (0, errno.ENOENT, errno.ENODEV)  # how an undo may end of which nobody knows whether it is due
 
 
-def attribute(kind: int, data: bytes) -> bytes:
-    return struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+@dataclasses.dataclass
+class Operation:
+    """What is tried, and what is done around it. Each returns an errno, 0 for success."""
+    work: Callable[[], int]
+    undo: Callable[[], int]  # after a success, or if nobody knows
+    prepare: Callable[[], int] = lambda: 0  # before each
+    repair: Callable[[], int] = lambda: 0  # after a failure, or if nobody knows
 
 
-class Family:
-    """One generic netlink family, its numbers from its specification."""
+class Side:
+    """One family, asked by one socket."""
 
     def __init__(self, name: str):
-        import yaml
-        spec = yaml.safe_load((SPECS / f"{name}.yaml").read_text())
-        self.sets = {group["name"]: {attr["name"]: number for number, attr in enumerate(group["attributes"], 1)}
-                     for group in spec["attribute-sets"]}
-        self.commands = {operation["name"]: number for number, operation in enumerate(spec["operations"]["list"], 1)}
-        self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
-        self.sock.bind((0, 0))
-        self.number = 0x10
-        error, reply = self.ask(GET_FAMILY, attribute(FAMILY_NAME, name.encode() + b"\0"))
-        if error:
-            raise OSError(error, f"no family {name}")
-        self.number = struct.unpack("=H", self.find(reply, FAMILY_ID)[:2])[0]
+        self.family = Family(yaml.safe_load((SPECS / f"{name}.yaml").read_text()))
+        self.socket = Socket()
+        self.replies: list[bytes] = []
 
-    def request(self, command: int, data: bytes) -> bytes:
-        return struct.pack("=IHHIIBBH", 20 + len(data), self.number, REQUEST | ACK, 1, 0, command, 1, 0) + data
+    def message(self, command: str, group: str, **words: bytes) -> tuple[int, bytes]:
+        fields = self.family.sets[group]
+        return self.family.command(command), b"".join(attribute(fields[name.replace("_", "-")].number, value)
+                                                      for name, value in words.items())
 
-    def take(self) -> tuple[int, bytes]:
-        """The kernel's answer: an errno, and the reply if there is one."""
-        reply = b""
-        while True:
-            data = self.sock.recv(65536)
-            while data:
-                length, kind = struct.unpack("=IH", data[:6])
-                if kind == 2:
-                    return -struct.unpack("=i", data[16:20])[0], reply
-                reply = data[20:length]
-                data = data[(length + 3) & ~3:]
+    def ask(self, message: tuple[int, bytes]) -> int:
+        """An errno; ENOBUFS says that there was no memory for the acknowledgement, whatever was done."""
+        try:
+            answer = self.socket.ask(self.family.number, *message)
+        except OSError as err:
+            if err.errno != errno.ENOBUFS:
+                raise
+            self.replies = self.rest()
+            return errno.ENOBUFS
+        self.replies = answer.messages
+        return answer.error
 
-    def rest(self) -> bytes:
-        """A reply that waits in the socket."""
-        reply = b""
+    def rest(self) -> list[bytes]:
+        """Replies that wait in the socket."""
+        self.socket.sock.setblocking(False)
+        found = []
         try:
             while True:
-                data = self.sock.recv(65536, socket.MSG_DONTWAIT)
-                if struct.unpack("=H", data[4:6])[0] == self.number:
-                    reply = data[20:]
+                found += [payload for kind, _, _, payload in self.socket.parts() if kind == self.family.number]
         except BlockingIOError:
-            return reply
-
-    def ask(self, command: int, data: bytes) -> tuple[int, bytes]:
-        self.sock.send(self.request(command, data))
-        return self.take()
-
-    @staticmethod
-    def find(data: bytes, wanted: int) -> bytes:
-        while data:
-            length, kind = struct.unpack("=HH", data[:4])
-            if kind & 0x3fff == wanted:
-                return data[4:length]
-            data = data[(length + 3) & ~3:]
-        raise KeyError(wanted)
+            return found
+        finally:
+            self.socket.sock.settimeout(60)
 
 
 class Nth:
@@ -95,7 +85,7 @@ class Nth:
     def __init__(self):
         self.fd = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
 
-    def run(self, count: int, work) -> tuple[object, bool]:
+    def run(self, count: int, work: Callable[[], int]) -> tuple[int, bool]:
         """What WORK returned, and whether an allocation failed in it."""
         order, off = str(count).encode(), b"0"
         os.pwrite(self.fd, order, 0)
@@ -112,152 +102,97 @@ def address(text: str) -> bytes:
     return struct.pack("=H", socket.AF_INET) + struct.pack("!H", PORT) + socket.inet_aton(text) + bytes(20)
 
 
-class Asked:
-    """An operation that is one netlink request."""
-
-    def __init__(self, family: Family, command: str, **attrs: bytes):
-        self.family = family
-        self.data = family.request(family.commands[command],
-                                   b"".join(attribute(int(key[1:]), value) for key, value in attrs.items()))
-        self.reply = b""
-
-    def __call__(self) -> int:
-        self.family.sock.send(self.data)
-        try:
-            error, self.reply = self.family.take()
-        except OSError as err:
-            if err.errno != errno.ENOBUFS:
-                raise
-            # No memory for the acknowledgement: the reply, if there is one, waits all the same
-            error, self.reply = errno.ENOBUFS, self.family.rest()
-        return error
-
-
-def device_words(family: Family, **words) -> dict[str, bytes]:
-    return {f"_{family.sets['device'][name.replace('_', '-')]}": value for name, value in words.items()}
-
-
-def map_operation(server: str, export: str):
-    family = Family("rblk-client")
+def mapping(server: str, export: str) -> tuple[Side, tuple[int, bytes], Callable[[], int]]:
+    side = Side("rblk-client")
     number = struct.Struct("=I")
-    operation = Asked(family, "map", **device_words(
-        family, server=address(server), export=export.encode() + b"\0", client_name=b"nth\0",
-        queues=number.pack(1), depth=number.pack(4), timeout_ms=number.pack(20000)))
+    message = side.message("map", "device", server=address(server), export=export.encode() + b"\0", client_name=b"nth\0",
+                           queues=number.pack(1), depth=number.pack(4), timeout_ms=number.pack(20000))
 
-    def undo():
-        if not operation.reply:
+    def unmap() -> int:
+        """The device that the last reply named."""
+        if not side.replies:
             return errno.ENOENT
-        index = family.find(operation.reply, family.sets["device"]["index"])
-        error, _ = family.ask(family.commands["unmap"], attribute(family.sets["device"]["index"], index))
+        index = struct.unpack_from("=I", side.replies[0], 8)[0]
+        return side.ask(side.message("unmap", "device", index=number.pack(index)))
+    return side, message, unmap
+
+
+def map_operation(server: str, export: str) -> Operation:
+    side, message, unmap = mapping(server, export)
+    return Operation(lambda: side.ask(message), undo=unmap)
+
+
+def unmap_operation(server: str, export: str) -> Operation:
+    """Mapped before each failure; an unmap that failed leaves the device, and is then done without a failure."""
+    side, message, _ = mapping(server, export)
+    again: list[tuple[int, bytes]] = []
+
+    def prepare() -> int:
+        error = side.ask(message)
+        if not error:
+            again[:] = [side.message("unmap", "device", index=side.replies[0][8:12])]
         return error
-    return operation, undo
+    return Operation(lambda: side.ask(again[0]), undo=lambda: 0, prepare=prepare, repair=lambda: side.ask(again[0]))
 
 
-def unmap_operation(server: str, export: str):
-    """The device is mapped before each failure; an unmap that failed leaves it, and is then done without."""
-    family = Family("rblk-client")
-    mapping, _ = map_operation(server, export)
-    state = {}
-
-    def prepare():
-        error = mapping()
-        if error:
-            raise OSError(error, "map")
-        state["index"] = attribute(family.sets["device"]["index"],
-                                   family.find(mapping.reply, family.sets["device"]["index"]))
-        state["data"] = family.request(family.commands["unmap"], state["index"])
-
-    def operation():
-        family.sock.send(state["data"])
-        return family.take()[0]
-
-    def repair():
-        error, _ = family.ask(family.commands["unmap"], state["index"])
-        return error
-    return operation, lambda: 0, prepare, repair
-
-
-def server_operation(command: str, back: str, group: str, **words: bytes):
-    family = Family("rblk-server")
-    numbers = {name: family.sets[group][name.replace("_", "-")] for name in words}
-    operation = Asked(family, command, **{f"_{numbers[name]}": value for name, value in words.items()})
+def server_operation(command: str, back: str, group: str, **words: bytes) -> Operation:
+    side = Side("rblk-server")
+    message = side.message(command, group, **words)
     first = next(iter(words))
-
-    def undo():
-        return family.ask(family.commands[back], attribute(numbers[first], words[first]))[0]
-    return operation, undo
+    undo = side.message(back, group, **{first: words[first]})
+    return Operation(lambda: side.ask(message), undo=lambda: side.ask(undo))
 
 
-def read_operation(path: str):
+def read_operation(path: str) -> Operation:
+    pages, size = 256, 4096
     fd = os.open(path, os.O_RDONLY | os.O_DIRECT)
-    pages = 256
-    buffer = mmap.mmap(-1, pages * 4096)
+    buffer = mmap.mmap(-1, pages * size)
     view = memoryview(buffer)
-    vector = [view[page * 4096:(page + 1) * 4096] for page in reversed(range(pages))]
+    vector = [view[page * size:(page + 1) * size] for page in reversed(range(pages))]
     os.preadv(fd, vector, 0)
     expected = buffer[:]
 
-    def operation():
+    def work() -> int:
         os.preadv(fd, vector, 0)
         return 0
-
-    def undo():
-        return 0 if buffer[:] == expected else errno.EILSEQ
-    return operation, undo
+    return Operation(work, undo=lambda: 0 if buffer[:] == expected else errno.EILSEQ)
 
 
-def main() -> int:
-    name, *words = sys.argv[1:]
-    count = {"listen": 1, "read": 1}.get(name, 2)
-    own, (first, step) = words[:count], (list(map(int, words[count:])) + [1, 1][len(words) - count:])[:2]
-    prepare = repair = None
-    if name == "map":
-        operation, undo = map_operation(*own)
-    elif name == "unmap":
-        operation, undo, prepare, repair = unmap_operation(*own)
-    elif name == "export":
-        operation, undo = server_operation("export-add", "export-remove", "export", name=own[0].encode() + b"\0",
-                                           size=struct.pack("=Q", int(own[1])), allow_any=b"")
-    elif name == "listen":
-        operation, undo = server_operation("listen-add", "listen-remove", "listener", addr=address(own[0]))
-    else:
-        operation, undo = read_operation(*own)
+OPERATIONS = {
+    "map": (2, map_operation), "unmap": (2, unmap_operation), "read": (1, read_operation),
+    "export": (2, lambda name, size: server_operation("export-add", "export-remove", "export", name=name.encode() + b"\0",
+                                                      size=struct.pack("=Q", int(size)), allow_any=b"")),
+    "listen": (1, lambda where: server_operation("listen-add", "listen-remove", "listener", addr=address(where))),
+}
 
-    nth = Nth()
+
+def walk(operation: Operation, first: int, step: int) -> dict:
+    nth, number = Nth(), first
     ends: collections.Counter = collections.Counter()
-    tried, number = 0, first
-    while True:
-        if prepare:
-            prepare()
-        result, injected = nth.run(number, operation)
-        if result == 0:
-            error = undo()
-            if error:
-                print(f"allocation {number}: done, but then: {os.strerror(error)}", file=sys.stderr)
-                return 1
-        elif result == errno.ENOBUFS:
-            # Nobody heard whether it was done
-            error = repair() if repair else undo()
-            if error not in (0, errno.ENOENT, errno.ENODEV):
-                print(f"allocation {number}: unknown, and then: {os.strerror(error)}", file=sys.stderr)
-                return 1
-        elif repair and (error := repair()):
-            print(f"allocation {number}: {os.strerror(result)}, and then: {os.strerror(error)}", file=sys.stderr)
-            return 1
+    while number <= MOST:
+        if error := operation.prepare():
+            raise SystemExit(f"before allocation {number}: {os.strerror(error)}")
+        result, injected = nth.run(number, operation.work)
+        unknown = result == errno.ENOBUFS  # nobody heard whether it was done
+        after = [operation.undo()] if unknown or not result else []
+        after += [operation.repair()] if result else []
+        if wrong := [os.strerror(error) for error in after if error not in (GONE if unknown else (0,))]:
+            raise SystemExit(f"allocation {number}: {os.strerror(result)}, and then: {', '.join(wrong)}")
         if not injected:
             if result:
-                print(f"without a failure, at {number}: {os.strerror(result)}", file=sys.stderr)
-                return 1
-            break
-        tried += 1
+                raise SystemExit(f"without a failure, at {number}: {os.strerror(result)}")
+            return {"allocations": number - 1, "tried": sum(ends.values()), "ends": ends}
         ends[errno.errorcode[result] if result else "done"] += 1
         number += step
-        if number > 20000:
-            print("there is no end of allocations", file=sys.stderr)
-            return 1
-    print(json.dumps({"allocations": number - 1, "tried": tried, "ends": ends}))
-    return 0
+    raise SystemExit("there is no end of allocations")
+
+
+def main() -> None:
+    name, *words = sys.argv[1:]
+    count, make = OPERATIONS[name]
+    first, step = (list(map(int, words[count:])) + [1, 1][len(words) - count:])[:2]
+    print(json.dumps(walk(make(*words[:count]), first, step)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
