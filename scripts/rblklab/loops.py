@@ -63,3 +63,11 @@ class MapLoop(Loop):
         assert not odd, f"ways to end that nobody expects: {odd}"
         assert lines["map 0"] > 0
         return lines
+
+
+def work_and_stop(loops: list[MapLoop]) -> None:
+    """Each maps once more, with all that was done to it; then they stop."""
+    for loop in loops:
+        loop.wait_for("map 0")
+    for loop in loops:
+        loop.stop()

@@ -9,7 +9,7 @@ import pytest
 
 from rblklab import checks, fio, rblk
 from rblklab.clock import moments
-from rblklab.loops import MapLoop
+from rblklab.loops import MapLoop, work_and_stop
 from rblklab.removal import CASES, LIMIT, WAYS, Removal, cases
 
 
@@ -121,10 +121,7 @@ def test_while_clients_connect(rig, removal):
         removal.take(node, way)
         rig.b.run(f"sleep {moment.uniform(0, 1):.3f}")
         removal.give(node)
-    for loop in loops:
-        loop.wait_for("map 0")
-    for loop in loops:
-        loop.stop()
+    work_and_stop(loops)
     checks.nothing_left(rig)
     checks.serves(rig)
 

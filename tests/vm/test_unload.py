@@ -4,7 +4,7 @@ import re
 
 from rblklab import checks, fio
 from rblklab.clock import moments, timed
-from rblklab.loops import Loop, MapLoop
+from rblklab.loops import Loop, MapLoop, work_and_stop
 from rblklab.rig import UNLOAD_LIMIT
 
 SESSIONS = 16
@@ -101,10 +101,7 @@ def test_server_module_goes_while_clients_connect(rig):
         unloads(rig.a, "rblk_server")
         rig.a.run(f"sleep {moment.uniform(0, 0.5):.3f}")
         start_server(rig, *exports)
-    for loop in loops:
-        loop.wait_for("map 0")
-    for loop in loops:
-        loop.stop()
+    work_and_stop(loops)
     checks.nothing_left(rig)
     checks.serves(rig)
 
