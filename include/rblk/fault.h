@@ -10,6 +10,7 @@
 #ifndef _RBLK_FAULT_H
 #define _RBLK_FAULT_H
 
+#include <linux/err.h>
 #include <rdma/ib_verbs.h>
 #include <rblk/limits.h>
 
@@ -87,5 +88,13 @@ static inline void rblk_fault_exit(void)
 {
 }
 #endif
+
+/* What MAKE returns, a pointer, or the point's error as one. */
+#define rblk_fault_or(point, make)				\
+({								\
+	int fault_ = rblk_fault(point);				\
+								\
+	fault_ ? ERR_PTR(fault_) : (make);			\
+})
 
 #endif /* _RBLK_FAULT_H */

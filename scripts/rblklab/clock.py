@@ -14,8 +14,13 @@ def timed(node: Node, command: str, timeout: float = 60) -> float:
     return now - began
 
 
+def seed() -> int:
+    """What chance begins with; RBLK_SEED has the same again."""
+    return int(os.environ.get("RBLK_SEED", "0"), 0) or random.SystemRandom().randrange(1, 1 << 32)
+
+
 def moments() -> random.Random:
     """A source of random moments, which says how to have the same ones again."""
-    seed = int(os.environ.get("RBLK_SEED") or random.randrange(2 ** 32))
-    print(f"RBLK_SEED={seed}")
-    return random.Random(seed)
+    begin = seed()
+    print(f"RBLK_SEED={begin}")
+    return random.Random(begin)

@@ -5,7 +5,6 @@
     pytest tests/vm --kernel safety -k fio
     pytest tests/vm/waiting                those that mostly wait, which the first two leave out
 """
-import os
 import pathlib
 import random
 import sys
@@ -18,7 +17,7 @@ WAITING = HERE / "waiting"
 sys.path.insert(0, str(TOP / "scripts"))
 
 import _pattern  # noqa: E402  (it needs the path too)
-from rblklab import fio  # noqa: E402  (the path comes first)
+from rblklab import clock, fio  # noqa: E402  (the path comes first)
 from rblklab.errors import LabError  # noqa: E402
 from rblklab.kernels import KINDS  # noqa: E402
 from rblklab.rig import Rig, Slot  # noqa: E402
@@ -62,7 +61,7 @@ def pytest_collection_modifyitems(config, items):
     """A third of what is long, by chance, where emulation makes it longer still; see Documentation/testing.md."""
     if config.getoption("--full"):
         return
-    seed = int(os.environ.get("RBLK_SEED") or random.randrange(1 << 32))
+    seed = clock.seed()
     rng = random.Random(seed)
     # What somebody names is run
     named = any("::" in word or word.endswith(".py") for word in config.args) or config.option.keyword
@@ -112,6 +111,13 @@ def rig(nodes):
     nodes.load()
     nodes.server.listen(nodes.address)
     return nodes
+
+
+@pytest.fixture
+def seed():
+    number = clock.seed()
+    print(f"RBLK_SEED={number}")
+    return number
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Clients that stop half-way, die at each step, or say anything in any order: the server gets rid of them in time."""
-import os
 import random
 import re
 import time
-
-import pytest
 
 import _walk
 import _wire as wire
@@ -111,13 +108,6 @@ def test_a_client_killed_at_each_step(rig, peer):
         assert codes.split() == ["137"] * (len(steps) + 1), codes
         settle(rig, before, SLACK + 10)
         assert len(rig.server.json("session", "list")["server_sessions"]) == 1
-
-
-@pytest.fixture
-def seed():
-    seed = int(os.environ.get("RBLK_SEED", "0"), 0) or random.SystemRandom().randrange(1, 1 << 32)
-    print(f"RBLK_SEED={seed}")
-    return seed
 
 
 def test_a_random_walk_over_the_messages(rig, peer, seed):

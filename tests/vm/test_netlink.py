@@ -4,10 +4,7 @@
 What broke: a list in which something early was removed while it was read left out what came later, and did not say so.
 """
 import json
-import os
-import random
 
-import pytest
 import yaml
 
 from rblklab.rundir import TOP
@@ -19,13 +16,6 @@ SPECS = TOP / "Documentation/netlink/specs"
 def spec_of(node, side):
     spec = yaml.safe_load((SPECS / f"rblk-{side}.yaml").read_text())
     return node.put(json.dumps(spec).encode())
-
-
-@pytest.fixture
-def seed():
-    seed = int(os.environ.get("RBLK_SEED", "0"), 0) or random.SystemRandom().randrange(1, 1 << 32)
-    print(f"RBLK_SEED={seed}")
-    return seed
 
 
 def test_each_command_with_all_that_is_wrong(rig, seed):

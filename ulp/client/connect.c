@@ -72,8 +72,7 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 		err = rblk_plan_msgs(&dev->caps, RBLK_CTL_TX, RBLK_CTL_RX, &plan, what);
 	if (err)
 		return err;
-	err = rblk_fault(RBLK_FAULT_PD);
-	path->pd = err ? ERR_PTR(err) : ib_alloc_pd(dev->ib, 0);
+	path->pd = rblk_fault_or(RBLK_FAULT_PD, ib_alloc_pd(dev->ib, 0));
 	if (IS_ERR(path->pd)) {
 		err = PTR_ERR(path->pd);
 		path->pd = NULL;
@@ -152,7 +151,6 @@ static int rblk_clt_queue_mrs_alloc(struct rblk_clt_queue *queue)
 {
 	const struct rblk_queue_plan *plan = &queue->path->plan;
 	struct ib_mr *mr;
-	int err;
 	u32 i;
 
 	if (!plan->mrs)
@@ -161,9 +159,9 @@ static int rblk_clt_queue_mrs_alloc(struct rblk_clt_queue *queue)
 	if (!queue->mrs)
 		return -ENOMEM;
 	for (i = 0; i < plan->mrs; i++) {
-		err = rblk_fault(RBLK_FAULT_MR);
-		mr = err ? ERR_PTR(err) :
-			ib_alloc_mr(queue->path->pd, IB_MR_TYPE_MEM_REG, plan->mr_pages);
+		mr = rblk_fault_or(RBLK_FAULT_MR,
+				   ib_alloc_mr(queue->path->pd, IB_MR_TYPE_MEM_REG,
+					       plan->mr_pages));
 		if (IS_ERR(mr))
 			return PTR_ERR(mr);
 		queue->mrs[i] = mr;

@@ -41,8 +41,7 @@ static enum rblk_status rblk_srv_control_setup(struct rblk_srv_path *path,
 		pr_warn_ratelimited("rblk: %s cannot serve a client: %s\n", dev->ib->name, why);
 		return RBLK_DEVICE;
 	}
-	err = rblk_fault(RBLK_FAULT_PD);
-	path->pd = err ? ERR_PTR(err) : ib_alloc_pd(dev->ib, 0);
+	path->pd = rblk_fault_or(RBLK_FAULT_PD, ib_alloc_pd(dev->ib, 0));
 	if (IS_ERR(path->pd)) {
 		path->pd = NULL;
 		return RBLK_NO_MEMORY;

@@ -98,8 +98,8 @@ int rblk_mr_register(struct rblk_mr *rmr, struct rblk_conn *conn, struct ib_pd *
 		err = -ENOMEM;
 		goto err_table;
 	}
-	err = rblk_fault(RBLK_FAULT_MR);
-	rmr->mr = err ? ERR_PTR(err) : ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, plan->mr_entries);
+	rmr->mr = rblk_fault_or(RBLK_FAULT_MR,
+				ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, plan->mr_entries));
 	if (IS_ERR(rmr->mr)) {
 		err = PTR_ERR(rmr->mr);
 		goto err_unmap;
