@@ -29,9 +29,7 @@ import _peer  # noqa: E402
 # Files of long scenarios, of which each run on the lockdep kernel takes a third by chance
 LONG = ("test_allocations", "test_device_removal", "test_half_built", "test_hostile_server", "test_limits", "test_many",
         "test_netlink", "test_peer", "test_setup_faults", "test_signals", "test_stacked", "test_sysfs", "test_unload",
-        "test_vectors", "test_dead_peer", "test_frozen_peer", "test_network")
-# Fail on the lockdep kernel for a reason that is not known yet: only with --full, or by name
-OPEN = ("test_link_down",)
+        "test_vectors", "test_dead_peer", "test_frozen_peer", "test_link_down", "test_network")
 CHOSEN = pytest.StashKey[str]()
 
 
@@ -66,7 +64,7 @@ def pytest_collection_modifyitems(config, items):
     # What somebody names is run
     named = any("::" in word or word.endswith(".py") for word in config.args) or config.option.keyword
     gone = [item for item in items if not named and "[lockdep" in item.name and
-            (item.path.stem in LONG and rng.randrange(3) or item.path.stem in OPEN)]
+            item.path.stem in LONG and rng.randrange(3)]
     if gone:
         items[:] = [item for item in items if item not in gone]
         config.hook.pytest_deselected(items=gone)
