@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import socket
-import sys
 import time
 
 from . import kernels
@@ -11,7 +10,8 @@ from .errors import LabError
 from .links import Port, pair
 from .node import Node
 from .qemu import QemuNode
-from .rundir import TOP, Run
+from .relay import Relay
+from .rundir import Run
 from .uml import UmlNode
 
 MEMORY = {"stock": 1024, "lockdep": 1024, "safety": 1536}
@@ -23,11 +23,16 @@ class Lab:
 
     FROZEN nodes keep the modules and the tool as they are now; the others see
     every new build.
+
+    Between the nodes is a relay, which loses, delays and keeps frames on order.
+    Two nodes can do without: then their sockets are the ends of one wire.
     """
 
     def __init__(self, kernel: str, nodes: int = 2, links: int = 1, provider: str = "rxe",
                  run: Run | None = None, memory: int | None = None,
-                 frozen: bool = False):
+                 frozen: bool = False, relay: bool = True):
+        if nodes != 2 and not relay:
+            raise LabError(f"{nodes} nodes need a relay")
         if provider not in PROVIDERS:
             raise LabError(f"no provider '{provider}'; there are {', '.join(PROVIDERS)}")
         self.kernel = kernels.find(kernel)
@@ -41,8 +46,9 @@ class Lab:
         self.memory = memory or MEMORY[kernel]
         self.nodes: list[Node] = []
         self.boot_seconds = 0.0
+        self.relayed = relay
+        self.relay: Relay | None = None
         self._sockets: list[socket.socket] = []
-        self._hubs: list = []
 
     def __enter__(self) -> "Lab":
         try:
@@ -57,8 +63,8 @@ class Lab:
 
     def boot(self) -> list[Node]:
         """Boot all nodes at once."""
+        ports = self._wire()  # which may have to build the relay
         began = time.monotonic()
-        ports = self._wire()
         hosts = "".join(f"10.77.0.{n} node{chr(64 + n)}\\n" for n in range(1, self.count + 1))
         make = UmlNode if self.kernel.machine == "uml" else QemuNode
         self.nodes = [make(self.run, self.kernel, index, ports[index - 1], self.provider, hosts, self.memory)
@@ -71,6 +77,10 @@ class Lab:
         self.boot_seconds = time.monotonic() - began
         return self.nodes
 
+    def responds(self) -> bool:
+        """Whether all of it still runs."""
+        return (not self.relay or self.relay.alive()) and all(node.responds() for node in self.nodes)
+
     def restart(self, node: Node) -> None:
         """Boot a node again, on the same links; it ends as in a power failure if it runs still."""
         node.renew()
@@ -80,24 +90,20 @@ class Lab:
     def _wire(self) -> list[list[Port]]:
         """Make the links; the ports of each node."""
         ports: list[list[Port]] = [[] for _ in range(self.count)]
+        far_ends = []
         for link in range(self.links):
-            if self.count == 2:
-                ends = list(pair())
-            else:
+            if self.relayed:
                 wires = [pair() for _ in range(self.count)]
                 ends = [wire[0] for wire in wires]
-                self._start_hub([wire[1] for wire in wires])
+                far_ends += [(link, index, wire[1]) for index, wire in enumerate(wires, 1)]
+            else:
+                ends = list(pair())
             self._sockets += ends
             for index, end in enumerate(ends):
                 ports[index].append(Port(link, index + 1, end.fileno()))
+        if far_ends:
+            self.relay = Relay(self.run, far_ends)
         return ports
-
-    def _start_hub(self, ends: list[socket.socket]) -> None:
-        fds = [end.fileno() for end in ends]
-        self._hubs.append(self.run.start([sys.executable, "-m", "rblklab.hub", *map(str, fds)],
-                                         pass_fds=fds, cwd=TOP / "scripts"))
-        for end in ends:
-            end.close()
 
     def close(self) -> None:
         """End the nodes; and the run, if it is this lab's own."""
@@ -107,8 +113,8 @@ class Lab:
         for sock in self._sockets:  # kept for a node that boots again
             sock.close()
         self._sockets.clear()
-        for hub in self._hubs:
-            self.run.stop(hub, patience=0)
-        self._hubs.clear()
+        if self.relay:
+            self.relay.close()
+            self.relay = None
         if self.own_run:
             self.run.close()

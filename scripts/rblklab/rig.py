@@ -34,7 +34,7 @@ class Slot:
         self.lab: Lab | None = None
 
     def get(self) -> Lab:
-        if self.lab and not all(node.responds() for node in self.lab.nodes):
+        if self.lab and not self.lab.responds():
             self.discard()
         if not self.lab:
             lab = Lab(self.kind, provider=self.provider, run=self.run, frozen=True, **self.options)
@@ -60,6 +60,7 @@ class Rig:
         self.lab = slot.get()
         self.kind = slot.kind
         self.a, self.b = self.lab.nodes
+        self.relay = self.lab.relay
         self.server = Rblk(self.a)
         self.client = Rblk(self.b)
         self.address = self.a.ports[0].ipv4
@@ -114,8 +115,8 @@ class Rig:
         problems: list[str] = []
         for node in self.lab.nodes:
             node.thaw()
-        for step in (self._end_processes, self._unmap, self._unload, self._counts, self._overflows, self._leaks, self._lockdep,
-                     self._consoles):
+        for step in (self._heal, self._end_processes, self._unmap, self._unload, self._counts, self._overflows, self._leaks,
+                     self._lockdep, self._consoles):
             try:
                 problems += step()
             except LabError as err:
@@ -123,6 +124,12 @@ class Rig:
         if problems:
             self.slot.discard()
         return problems
+
+    def _heal(self) -> list[str]:
+        """The network is whole again, and nothing of this scenario is on its way to the next."""
+        if self.relay:
+            self.relay.reset()
+        return []
 
     def _end_processes(self) -> list[str]:
         for process in self.started:
