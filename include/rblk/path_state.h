@@ -11,8 +11,8 @@ enum rblk_path_state {
 	RBLK_PATH_CONNECTING,
 	RBLK_PATH_LIVE,
 	RBLK_PATH_FAILED,	/* no new requests; the old ones are being drained */
-	RBLK_PATH_FENCED,	/* the server confirmed that nothing of it lives */
-	RBLK_PATH_BACKOFF,	/* waits before it connects again */
+	RBLK_PATH_FENCED,	/* the server told another path that nothing of it lives */
+	RBLK_PATH_BACKOFF,	/* drained; waits before it connects again */
 	RBLK_PATH_REMOVED,	/* for good */
 	RBLK_PATH_STATES
 };

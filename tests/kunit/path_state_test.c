@@ -18,9 +18,9 @@ static const struct from_case from_cases[] = {
 	{ "new", RBLK_PATH_NEW, 0,             ".C....R" },
 	{ "connecting", RBLK_PATH_CONNECTING, 1, "..Lf..R" },
 	{ "live", RBLK_PATH_LIVE, 2,           "...f..R" },
-	{ "failed", RBLK_PATH_FAILED, 3,       "....x.R" },
+	{ "failed", RBLK_PATH_FAILED, 3,       "....xBR" },
 	{ "fenced", RBLK_PATH_FENCED, 4,       ".C...BR" },
-	{ "backoff", RBLK_PATH_BACKOFF, 5,     ".C....R" },
+	{ "backoff", RBLK_PATH_BACKOFF, 5,     ".C..x.R" },
 	{ "removed", RBLK_PATH_REMOVED, 6,     "......." },
 };
 
@@ -48,10 +48,10 @@ static void path_state_names(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, rblk_path_state_name(c->from), c->name);
 }
 
-/* The fence: from FAILED nothing but FENCED leads back to life. */
-static void path_state_no_way_round_the_fence(struct kunit *test)
+/* The fence: from FAILED nothing but a new handshake leads back to life. */
+static void path_state_no_way_round_the_handshake(struct kunit *test)
 {
-	/* Arrange: what can be reached from FAILED without FENCED */
+	/* Arrange: what can be reached from FAILED without CONNECTING */
 	u32 seen = BIT(RBLK_PATH_FAILED), before;
 	int from, to;
 
@@ -60,7 +60,7 @@ static void path_state_no_way_round_the_fence(struct kunit *test)
 		before = seen;
 		for (from = 0; from < RBLK_PATH_STATES; from++) {
 			for (to = 0; to < RBLK_PATH_STATES; to++) {
-				if (seen & BIT(from) && to != RBLK_PATH_FENCED &&
+				if (seen & BIT(from) && to != RBLK_PATH_CONNECTING &&
 				    rblk_path_state_allowed(from, to))
 					seen |= BIT(to);
 			}
@@ -68,7 +68,8 @@ static void path_state_no_way_round_the_fence(struct kunit *test)
 	} while (seen != before);
 
 	/* Assert */
-	KUNIT_EXPECT_EQ(test, seen, BIT(RBLK_PATH_FAILED) | BIT(RBLK_PATH_REMOVED));
+	KUNIT_EXPECT_EQ(test, seen, BIT(RBLK_PATH_FAILED) | BIT(RBLK_PATH_FENCED) |
+			BIT(RBLK_PATH_BACKOFF) | BIT(RBLK_PATH_REMOVED));
 }
 
 static void path_state_out_of_range(struct kunit *test)
@@ -92,7 +93,7 @@ static void path_state_out_of_range(struct kunit *test)
 static struct kunit_case path_state_tests[] = {
 	KUNIT_CASE_PARAM(path_state_row, from_gen_params),
 	KUNIT_CASE_PARAM(path_state_names, from_gen_params),
-	KUNIT_CASE(path_state_no_way_round_the_fence),
+	KUNIT_CASE(path_state_no_way_round_the_handshake),
 	KUNIT_CASE(path_state_out_of_range),
 	{ }
 };

@@ -8,19 +8,22 @@
 #include <rblk/path_state.h>
 
 /*
- * A path that failed goes through FENCED before anything of it is tried again:
- * there is no way from FAILED to CONNECTING, so no request can be replayed
- * while the server may still let an old one land.
+ * A path that failed takes no requests before it is LIVE again, and to be so it has to
+ * connect, which the server lets it only after all of the older generation is gone; what
+ * was in flight waits for that. FENCED is where another path has asked the server
+ * for as much: then the requests need not wait for this one to connect.
  */
 static const u32 rblk_path_next[] = {
 	[RBLK_PATH_NEW] = BIT(RBLK_PATH_CONNECTING) | BIT(RBLK_PATH_REMOVED),
 	[RBLK_PATH_CONNECTING] = BIT(RBLK_PATH_LIVE) | BIT(RBLK_PATH_FAILED) |
 				 BIT(RBLK_PATH_REMOVED),
 	[RBLK_PATH_LIVE] = BIT(RBLK_PATH_FAILED) | BIT(RBLK_PATH_REMOVED),
-	[RBLK_PATH_FAILED] = BIT(RBLK_PATH_FENCED) | BIT(RBLK_PATH_REMOVED),
+	[RBLK_PATH_FAILED] = BIT(RBLK_PATH_FENCED) | BIT(RBLK_PATH_BACKOFF) |
+			     BIT(RBLK_PATH_REMOVED),
 	[RBLK_PATH_FENCED] = BIT(RBLK_PATH_BACKOFF) | BIT(RBLK_PATH_CONNECTING) |
 			     BIT(RBLK_PATH_REMOVED),
-	[RBLK_PATH_BACKOFF] = BIT(RBLK_PATH_CONNECTING) | BIT(RBLK_PATH_REMOVED),
+	[RBLK_PATH_BACKOFF] = BIT(RBLK_PATH_FENCED) | BIT(RBLK_PATH_CONNECTING) |
+			      BIT(RBLK_PATH_REMOVED),
 	[RBLK_PATH_REMOVED] = 0,
 };
 
