@@ -45,6 +45,7 @@ enum rblk_fault {
 	RBLK_FAULT_WORK_LISTEN,
 	RBLK_FAULT_WORK_FAIL,
 	RBLK_FAULT_WORK_REVOKE,
+	RBLK_FAULT_WORK_CONNECT,
 
 	RBLK_FAULTS
 };
@@ -55,6 +56,8 @@ void rblk_fault_work_begin(enum rblk_fault point);
 void rblk_fault_work_end(enum rblk_fault point);
 void rblk_fault_clamp(struct rblk_dev_caps *caps);
 void rblk_fault_reads(const struct ib_qp_attr *attr);
+bool rblk_fault_hurry(void);
+bool rblk_fault_unfenced(void);
 int rblk_fault_init(void);
 void rblk_fault_exit(void);
 #else
@@ -77,6 +80,16 @@ static inline void rblk_fault_clamp(struct rblk_dev_caps *caps)
 
 static inline void rblk_fault_reads(const struct ib_qp_attr *attr)
 {
+}
+
+static inline bool rblk_fault_hurry(void)
+{
+	return false;
+}
+
+static inline bool rblk_fault_unfenced(void)
+{
+	return false;
 }
 
 static inline int rblk_fault_init(void)

@@ -181,7 +181,7 @@ struct rblk_wire_open_reply {
 	u8	backing;	/* enum rblk_wire_backing */
 	u8	reserved0[2];
 	__le32	extents;
-	__le32	reserved1;
+	__le32	writer_epoch;	/* counts sessions that opened it for writing */
 };
 
 static_assert(sizeof(struct rblk_wire_open_reply) == 48);
@@ -273,6 +273,7 @@ struct rblk_msg_open_reply {
 	u8			extent_shift;
 	enum rblk_wire_backing	backing;
 	u32			extents;
+	u32			writer_epoch;
 };
 
 struct rblk_msg_extents {

@@ -109,6 +109,7 @@ static void expect_equal(struct kunit *test, const struct rblk_msg *a, const str
 		KUNIT_EXPECT_EQ(test, a->open_reply.extent_shift, b->open_reply.extent_shift);
 		KUNIT_EXPECT_EQ(test, (int)a->open_reply.backing, (int)b->open_reply.backing);
 		KUNIT_EXPECT_EQ(test, a->open_reply.extents, b->open_reply.extents);
+		KUNIT_EXPECT_EQ(test, a->open_reply.writer_epoch, b->open_reply.writer_epoch);
 		break;
 	case 0x0004:
 		KUNIT_EXPECT_EQ(test, a->extents.handle, b->extents.handle);
@@ -413,8 +414,10 @@ static const struct field_case field_cases[] = {
 	{ "open reply backing 0", G_OPEN_REPLY, { F(open_reply, backing, 1, 0) }, false },
 	{ "open reply backing 2", G_OPEN_REPLY, { F(open_reply, backing, 1, 2) }, false },
 	{ "open reply backing 255", G_OPEN_REPLY, { F(open_reply, backing, 1, 255) }, false },
-	{ "open reply reserved", G_OPEN_REPLY, { F(open_reply, reserved0, 2, 0xffff),
-	  F(open_reply, reserved1, 4, U32_MAX) }, true },
+	{ "open reply reserved", G_OPEN_REPLY, { F(open_reply, reserved0, 2, 0xffff) }, true },
+	{ "open reply writer epoch 0", G_OPEN_REPLY, { F(open_reply, writer_epoch, 4, 0) }, true },
+	{ "open reply writer epoch all", G_OPEN_REPLY,
+	  { F(open_reply, writer_epoch, 4, U32_MAX) }, true },
 	{ "one sector", G_OPEN_REPLY, GEO(512, 512, 26, 1), true },
 	{ "64 GiB", G_OPEN_REPLY, GEO(0x1000000000, 4096, 26, 1024), true },
 	{ "largest", G_OPEN_REPLY, GEO(0x4000000000000, 512, 26, 0x1000000), true },

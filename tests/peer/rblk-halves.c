@@ -100,7 +100,7 @@ struct msg {
 			uint8_t incarnation[16];
 			uint32_t block_size;
 			uint8_t extent_shift, backing, reserved0[2];
-			uint32_t extents, reserved1;
+			uint32_t extents, writer_epoch;
 		} __attribute__((packed)) open_reply;
 		struct {
 			uint32_t handle, first;

@@ -16,13 +16,19 @@
  *                              that tears down. No callback takes it.
  *   rblk_clt_lock   (mutex)    lists of sessions and devices, users of a session.
  *                              Never held while something waits for a peer.
- *   session->lock   (spinlock) path state and last error; any context
+ *   session->lock   (spinlock) path state, last error, generation; the generation on
+ *                              which a device is open; any context
+ *   dev->wait_lock  (spinlock) bios that wait for a path; any context
  *
  * A request is in flight on a queue from before it is posted until its last work
  * request completed without error, or, after any error, until the queue pairs of
- * the whole path are destroyed: only then does the sweep end it. queue_rq looks
- * at the path's state under RCU; tear-down first changes the state, then waits
- * for a grace period, and from then on nobody posts.
+ * the whole path are destroyed: only then does the sweep end it, or let it wait for a
+ * path (hold.c). queue_rq looks at the path's state under RCU; tear-down first
+ * changes the state, then waits for a grace period, and from then on nobody posts.
+ *
+ * The thread that connects a path opens on it each device that is in the list, and
+ * makes the path live under rblk_clt_lock, when none was forgotten. A device is put into
+ * the list only if the generation on which it was opened is still the path's.
  */
 #ifndef _RBLK_CLIENT_H
 #define _RBLK_CLIENT_H
@@ -48,6 +54,11 @@
 #define RBLK_CLT_MAP_TIMEOUT	(30 * HZ)
 #define RBLK_CLT_IO_TIMEOUT	(30 * HZ)
 #define RBLK_CLT_FORCE_TIMEOUT	(3 * HZ)
+#define RBLK_CLT_STEP_TIMEOUT	(15 * HZ)	/* for a step of a path that comes back */
+#define RBLK_CLT_REOPEN_PAUSE	(2 * HZ)
+#define RBLK_CLT_STABLE		(30 * HZ)	/* after which a path has no past */
+#define RBLK_CLT_NO_PATH_MS	30000
+#define RBLK_CLT_FOR_EVER	U32_MAX
 
 struct rblk_clt_path;
 struct rblk_clt_queue_group;
@@ -92,9 +103,13 @@ struct rblk_clt_control {
  * @session: its session
  * @index: its number in the session
  * @state: changed by rblk_clt_path_state() only
- * @generation: how often it tried to connect
- * @error: why it last failed, negative errno
- * @error_what: that in words
+ * @generation: how often it tried to connect; changed with ask_lock held too
+ * @error: why it failed, negative errno; 0 in a new attempt
+ * @error_what: why it last failed, in words
+ * @live_since: when it became live, in jiffies
+ * @lost_at: when it was live last, in jiffies
+ * @attempts: failed ones since it was last live for long enough
+ * @reconnects: how often it came back
  * @lock: protects the objects below
  * @source: address it comes from
  * @rdma_device: name of its device, kept after it has gone
@@ -107,6 +122,8 @@ struct rblk_clt_control {
  * @queues: its I/O connections
  * @nr_queues: how many
  * @fail_work: tears it down after an error
+ * @connect_work: brings it up again
+ * @reopen_work: opens on it what the server refused when it came up
  * @revokes: messages of withdrawal that wait for a thread
  */
 struct rblk_clt_path {
@@ -116,6 +133,10 @@ struct rblk_clt_path {
 	u32			generation;
 	int			error;
 	const char		*error_what;
+	unsigned long		live_since;
+	unsigned long		lost_at;
+	u32			attempts;
+	u32			reconnects;
 
 	struct mutex		lock;		/* protects the objects below */
 	struct sockaddr_storage	source;
@@ -129,6 +150,8 @@ struct rblk_clt_path {
 	struct rblk_clt_queue	*queues;
 	u32			nr_queues;
 	struct work_struct	fail_work;
+	struct delayed_work	connect_work;
+	struct delayed_work	reopen_work;
 	atomic_t		revokes;
 };
 
@@ -142,10 +165,13 @@ struct rblk_clt_path {
  * @client: how this client calls itself
  * @want_queues: asked for; 0 is one for each CPU
  * @want_depth: asked for
+ * @reconnect: paths that are lost come back, and requests wait for them
  * @users: mapped devices and threads that map; with the last one it ends
  * @setup: map, one at a time
- * @lock: protects state and error of the paths
+ * @lock: protects state, error and generation of the paths
+ * @wait: for a path to be live, or removed
  * @paths: the paths
+ * @plan: what the requests are made for; no path may be capable of less
  * @tag_set: shared by the devices
  * @tag_set_ready: @tag_set is allocated
  */
@@ -158,10 +184,13 @@ struct rblk_clt_session {
 	char			client[RBLK_NAME_SIZE];
 	u32			want_queues;
 	u32			want_depth;
+	bool			reconnect;
 	u32			users;
 	struct mutex		setup;		/* map, one at a time */
 	spinlock_t		lock;		/* state and error of the paths */
+	wait_queue_head_t	wait;
 	struct rblk_clt_path	paths[RBLK_CLT_PATHS];
+	struct rblk_queue_plan	plan;
 	struct blk_mq_tag_set	tag_set;
 	bool			tag_set_ready;
 };
@@ -186,10 +215,14 @@ struct rblk_clt_stats {
 
 /**
  * struct rblk_clt_attach - a device's keys on one path
+ * @generation: of the path, on which it is open; 0 for none
+ * @refused: generation on which the server refused to open it, for now
  * @handle: the server's name of the open
  * @rkeys: one for each extent, NULL while it is not open on the path
  */
 struct rblk_clt_attach {
+	u32	generation;
+	u32	refused;
 	u32	handle;
 	u32	*rkeys;
 };
@@ -200,10 +233,13 @@ enum {
 	RBLK_DEV_REVOKED,	/* the server withdrew the export */
 	RBLK_DEV_CLOSED,	/* the server was told to close it */
 	RBLK_DEV_REMOVING,	/* being unmapped: no new openers */
+	RBLK_DEV_EXPIRED,	/* no path for too long: requests fail until there is one */
+	RBLK_DEV_LOST,		/* what the server has now is not what it had */
 };
 
 /**
  * struct rblk_clt_device - a disk
+ * @ref: one of the disk, others of who works on it
  * @entry: in the list of all
  * @index: N of /dev/rblkN
  * @flags: life
@@ -214,6 +250,14 @@ enum {
  * @shared: the export is
  * @block_size: logical, bytes
  * @incarnation: identity of the content
+ * @writer_epoch: changes when another client opens the export for writing
+ * @lost_what: what is other than it was, if it is lost
+ * @refused_what: why the server refused to open it again, for now
+ * @wait_lock: protects @waiting
+ * @waiting: I/O that waits for a path
+ * @submit_work: submits it anew
+ * @no_path_ms: how long requests wait for a path, or RBLK_CLT_FOR_EVER
+ * @no_path_work: ends their wait
  * @ext: how the export is cut
  * @attach: its keys on each path
  * @stats: for each queue
@@ -222,6 +266,7 @@ enum {
  * @queue_groups: those of the queues, which @groups points to
  */
 struct rblk_clt_device {
+	struct kref			ref;
 	struct list_head		entry;
 	u32				index;
 	unsigned long			flags;
@@ -232,6 +277,14 @@ struct rblk_clt_device {
 	bool				shared;
 	u32				block_size;
 	uuid_t				incarnation;
+	u32				writer_epoch;
+	const char			*lost_what;
+	const char			*refused_what;
+	spinlock_t			wait_lock;	/* protects the next one */
+	struct bio_list			waiting;
+	struct work_struct		submit_work;
+	u32				no_path_ms;
+	struct delayed_work		no_path_work;
 	struct rblk_extents		ext;
 	struct rblk_clt_attach		attach[RBLK_CLT_PATHS];
 	struct rblk_clt_stats		*stats;
@@ -248,6 +301,8 @@ struct rblk_clt_device {
  * @read_only: open it for reading only
  * @queues: I/O connections, 0 for the default
  * @depth: requests in flight on each, 0 for the default
+ * @reconnect: bring a path back that is lost
+ * @no_path_ms: how long requests wait for a path, or RBLK_CLT_FOR_EVER
  * @deadline: when to give up, in jiffies
  */
 struct rblk_clt_map_args {
@@ -257,11 +312,15 @@ struct rblk_clt_map_args {
 	bool			read_only;
 	u32			queues;
 	u32			depth;
+	bool			reconnect;
+	u32			no_path_ms;
 	unsigned long		deadline;
 };
 
 /* main.c */
 extern struct workqueue_struct *rblk_clt_wq;
+extern struct workqueue_struct *rblk_clt_connect_wq;
+extern struct workqueue_struct *rblk_clt_submit_wq;
 extern struct workqueue_struct *rblk_clt_revoke_wq;
 
 /* session.c */
@@ -281,10 +340,13 @@ void rblk_clt_session_put(struct rblk_clt_session *session);
 void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index);
 bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to);
 void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what);
+void rblk_clt_path_error_of(struct rblk_clt_path *path, u32 generation, int err,
+			    const char *what);
 void rblk_clt_path_cause(struct rblk_clt_path *path, int *err, const char **what);
 void rblk_clt_path_stop(struct rblk_clt_path *path, const char *what);
 void rblk_clt_path_remove(struct rblk_clt_path *path);
 void rblk_clt_path_teardown(struct rblk_clt_path *path);
+bool rblk_clt_path_live(struct rblk_clt_path *path);
 
 /* connect.c */
 int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, const char **what);
@@ -292,8 +354,19 @@ void rblk_clt_queue_mrs_free(struct rblk_clt_queue *queue);
 
 /* control.c */
 extern const struct rblk_conn_ops rblk_clt_control_ops;
-int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_msg *reply,
-		 u32 *rkeys, bool interruptible, unsigned long deadline, const char **what);
+int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *msg,
+		 struct rblk_msg *reply, u32 *rkeys, bool interruptible,
+		 unsigned long deadline, const char **what);
+
+/* attach.c */
+int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
+			 const char **what);
+void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
+unsigned long rblk_clt_step_deadline(const struct rblk_clt_session *session,
+				     unsigned long deadline);
+struct rblk_clt_device *rblk_clt_reopen_next(struct rblk_clt_path *path, bool refused);
+int rblk_clt_reopen(struct rblk_clt_path *path, const char **what);
+void rblk_clt_reopen_work(struct work_struct *work);
 
 /* device.c */
 extern struct list_head rblk_clt_devices;
@@ -301,9 +374,21 @@ int rblk_clt_map(const struct rblk_clt_map_args *args, u32 *index,
 		 struct netlink_ext_ack *extack);
 int rblk_clt_unmap(u32 index, bool force, struct netlink_ext_ack *extack);
 void rblk_clt_unmap_all(void);
-void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
+void rblk_clt_device_put(struct rblk_clt_device *dev);
 struct rblk_clt_device *rblk_clt_device_find(u32 index);
 void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **what);
+u32 rblk_clt_device_state(struct rblk_clt_device *dev, const char **what);
+
+/* hold.c */
+bool rblk_clt_may_wait(const struct rblk_clt_device *dev);
+bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_path *path);
+void rblk_clt_fail_waiting(struct rblk_clt_device *dev);
+void rblk_clt_submit_work(struct work_struct *work);
+void rblk_clt_path_lost(struct rblk_clt_device *dev);
+void rblk_clt_paths_lost(struct rblk_clt_session *session);
+void rblk_clt_device_back(struct rblk_clt_device *dev);
+void rblk_clt_no_path_set(struct rblk_clt_device *dev, u32 ms);
+void rblk_clt_no_path_work(struct work_struct *work);
 
 /* revoke.c */
 int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle);

@@ -5,6 +5,7 @@
  * Runs in the thread that maps, which holds the path's lock throughout. Whatever
  * fails, the caller's one rblk_clt_path_teardown() undoes it.
  */
+#include <linux/dma-mapping.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <rblk/fault.h>
@@ -41,6 +42,55 @@ static void rblk_clt_fill_req(const struct rblk_clt_path *path, struct rblk_req 
 	};
 }
 
+/**
+ * rblk_clt_step_deadline - when a step of bringing a path up has to be done
+ * @session: the session
+ * @deadline: of the map that brings it up the first time, in jiffies
+ *
+ * A path that comes back has time for each step: as long as it gets on, what it has
+ * to set up takes as long as it takes, and to begin anew would not be faster.
+ *
+ * Context: Any.
+ * Return: the time, in jiffies.
+ */
+unsigned long rblk_clt_step_deadline(const struct rblk_clt_session *session,
+				     unsigned long deadline)
+{
+	return session->tag_set_ready ? jiffies + RBLK_CLT_STEP_TIMEOUT : deadline;
+}
+
+/* What was made for the requests of the session is not made again. */
+static u32 rblk_clt_depth(const struct rblk_clt_session *session)
+{
+	if (session->tag_set_ready)
+		return session->plan.depth;
+	return session->want_depth ?: RBLK_DEPTH_DEFAULT;
+}
+
+static u32 rblk_clt_queues(const struct rblk_clt_session *session)
+{
+	if (session->tag_set_ready)
+		return session->tag_set.nr_hw_queues;
+	return rblk_plan_queues(session->want_queues, num_online_cpus(), RBLK_QUEUES_MAX);
+}
+
+/* Requests are as large and as many as the first time. */
+static int rblk_clt_plan_fits(const struct rblk_clt_path *path, u32 queues, const char **what)
+{
+	const struct rblk_clt_session *session = path->session;
+
+	if (!session->tag_set_ready)
+		return 0;
+	if (path->plan.depth < session->plan.depth || queues < session->tag_set.nr_hw_queues)
+		*what = "the server allows fewer requests than when the session began";
+	else if (path->plan.max_segments < session->plan.max_segments ||
+		 path->plan.max_io < session->plan.max_io)
+		*what = "the RDMA device can do less than the one the session began with";
+	else
+		return 0;
+	return -ERANGE;
+}
+
 static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long deadline,
 				   const char **what)
 {
@@ -48,7 +98,7 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 	struct rblk_clt_control *control = &path->control;
 	struct rblk_conn *conn = &control->conn;
 	struct rblk_conn_sizes sizes = { .send_sge = 1, .poll = IB_POLL_WORKQUEUE };
-	struct rblk_queue_want want = { .depth = session->want_depth ?: RBLK_DEPTH_DEFAULT };
+	struct rblk_queue_want want = { .depth = rblk_clt_depth(session) };
 	struct rblk_msg_plan plan;
 	struct rblk_dev *dev;
 	struct rblk_req req;
@@ -94,6 +144,16 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 	return rblk_conn_connect(conn, &req, path->plan.init_rd, deadline);
 }
 
+/* More than the device can map at once would be tried again for ever. */
+static u32 rblk_clt_max_io(const struct rblk_clt_path *path)
+{
+	struct ib_device *ib = path->dev->ib;
+	size_t most = ib_uses_virt_dma(ib) ? SIZE_MAX : dma_max_mapping_size(ib->dma_device);
+
+	lockdep_assert_held(&path->lock);
+	return min_t(size_t, path->plan.max_io, max_t(size_t, most, PAGE_SIZE));
+}
+
 static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues,
 			  unsigned long deadline, const char **what)
 {
@@ -111,7 +171,7 @@ static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues,
 	int err;
 
 	strscpy(msg.hello.client, session->client, sizeof(msg.hello.client));
-	err = rblk_clt_ask(path, &msg, &reply, NULL, true, deadline, what);
+	err = rblk_clt_ask(path, path->generation, &msg, &reply, NULL, true, deadline, what);
 	if (err)
 		return err;
 	if (rblk_wire_unknown_features(reply.hello_reply.mandatory)) {
@@ -127,7 +187,11 @@ static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues,
 		.depth = min_t(u32, path->plan.depth, reply.hello_reply.depth),
 		.queues = *queues,
 	};
-	return rblk_plan_queue(&path->dev->caps, &want, &path->plan, what);
+	err = rblk_plan_queue(&path->dev->caps, &want, &path->plan, what);
+	if (err)
+		return err;
+	path->plan.max_io = rblk_clt_max_io(path);
+	return rblk_clt_plan_fits(path, *queues, what);
 }
 
 /**
@@ -236,7 +300,8 @@ static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
 		/* An error may have come before there was a queue to wake. */
 		if (READ_ONCE(path->state) != RBLK_PATH_CONNECTING)
 			return path->error ?: -ECONNABORTED;
-		err = rblk_clt_queue_create(&queues[i], token, deadline, what);
+		err = rblk_clt_queue_create(&queues[i], token,
+					    rblk_clt_step_deadline(session, deadline), what);
 		if (err) {
 			if (!*what)
 				*what = READ_ONCE(queues[i].conn.error_what);
@@ -261,20 +326,56 @@ static int rblk_clt_path_up(struct rblk_clt_path *path, unsigned long deadline, 
 			*what = READ_ONCE(path->control.conn.error_what);
 		return err;
 	}
-	queues = rblk_plan_queues(session->want_queues, num_online_cpus(), RBLK_QUEUES_MAX);
-	err = rblk_clt_hello(path, &token, &queues, deadline, what);
+	queues = rblk_clt_queues(session);
+	err = rblk_clt_hello(path, &token, &queues, rblk_clt_step_deadline(session, deadline),
+			     what);
 	if (err)
 		return err;
 	err = rblk_clt_queues_create(path, queues, token, deadline, what);
 	if (err)
 		return err;
 	msg.ready.queues = queues;
-	return rblk_clt_ask(path, &msg, &reply, NULL, true, deadline, what);
+	return rblk_clt_ask(path, path->generation, &msg, &reply, NULL, true,
+			    rblk_clt_step_deadline(session, deadline), what);
+}
+
+/* A new generation of it, which has nothing yet. */
+static bool rblk_clt_path_begin(struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	bool changed;
+
+	/* Nobody asks meanwhile, or looks whether the connection is broken. */
+	mutex_lock(&path->control.ask_lock);
+	spin_lock_irq(&session->lock);
+	changed = rblk_clt_path_state(path, RBLK_PATH_CONNECTING);
+	if (changed) {
+		path->generation++;
+		path->error = 0;
+		rblk_conn_init(&path->control.conn, &rblk_clt_control_ops);
+	}
+	spin_unlock_irq(&session->lock);
+	mutex_unlock(&path->control.ask_lock);
+	return changed;
+}
+
+static int rblk_clt_path_finish(struct rblk_clt_path *path, const char **what)
+{
+	int err;
+
+	do {
+		if (READ_ONCE(path->state) != RBLK_PATH_CONNECTING)
+			return path->error ?: -ESHUTDOWN;
+		err = rblk_clt_reopen(path, what);
+		if (err)
+			return err;
+	} while (!rblk_clt_path_live(path));
+	return 0;
 }
 
 /**
  * rblk_clt_path_connect - bring a path up
- * @path: the path, in state NEW
+ * @path: the path, in state NEW or one that waits to be connected again
  * @deadline: when to give up, in jiffies
  * @what: why it failed, in words
  *
@@ -284,17 +385,10 @@ static int rblk_clt_path_up(struct rblk_clt_path *path, unsigned long deadline, 
  */
 int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, const char **what)
 {
-	struct rblk_clt_session *session = path->session;
-	bool changed;
 	int err;
 
 	mutex_lock(&path->lock);
-	spin_lock_irq(&session->lock);
-	changed = rblk_clt_path_state(path, RBLK_PATH_CONNECTING);
-	if (changed)
-		path->generation++;
-	spin_unlock_irq(&session->lock);
-	if (!changed) {
+	if (!rblk_clt_path_begin(path)) {
 		*what = "the path is not in a state to connect";
 		err = -ESHUTDOWN;
 		goto out;
@@ -302,15 +396,8 @@ int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, co
 
 	*what = NULL;
 	err = rblk_clt_path_up(path, deadline, what);
-	if (!err) {
-		spin_lock_irq(&session->lock);
-		changed = rblk_clt_path_state(path, RBLK_PATH_LIVE);
-		if (!changed) {
-			err = path->error ?: -ESHUTDOWN;
-			*what = path->error_what;
-		}
-		spin_unlock_irq(&session->lock);
-	}
+	if (!err)
+		err = rblk_clt_path_finish(path, what);
 	if (err) {
 		if (!*what)
 			rblk_clt_path_cause(path, &err, what);

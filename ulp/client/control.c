@@ -129,8 +129,9 @@ static void rblk_clt_ask_lost(struct rblk_clt_path *path, int *err, const char *
 /**
  * rblk_clt_ask - ask the server and wait for its reply
  * @path: the path, whose control connection is up
+ * @generation: of the path, for which the question is meant
  * @msg: the question; its tag is set here
- * @reply: the decoded reply
+ * @reply: the decoded reply; its status is RBLK_OK if it was not the server that refused
  * @rkeys: takes the keys of a reply to RBLK_MSG_EXTENTS, RBLK_RKEYS_MAX at most;
  *	NULL for other questions
  * @interruptible: a signal may end the wait; then the whole path must go, since
@@ -143,15 +144,23 @@ static void rblk_clt_ask_lost(struct rblk_clt_path *path, int *err, const char *
  * Context: Process context. Sleeps, for a bounded time.
  * Return: 0, or a negative errno: the server's refusal, or the connection's error.
  */
-int rblk_clt_ask(struct rblk_clt_path *path, struct rblk_msg *msg, struct rblk_msg *reply,
-		 u32 *rkeys, bool interruptible, unsigned long deadline, const char **what)
+int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *msg,
+		 struct rblk_msg *reply, u32 *rkeys, bool interruptible,
+		 unsigned long deadline, const char **what)
 {
 	struct rblk_clt_control *control = &path->control;
 	struct rblk_conn *conn = &control->conn;
 	int err;
 	u32 i;
 
+	reply->status = RBLK_OK;
 	mutex_lock(&control->ask_lock);
+	/* The path came back meanwhile: what is asked for is of the one that was lost. */
+	if (path->generation != generation) {
+		*what = "the connection to the server was lost just now";
+		err = -ENOTCONN;
+		goto out;
+	}
 	if (READ_ONCE(conn->error) || !conn->qp) {
 		rblk_clt_ask_lost(path, &err, what);
 		goto out;

@@ -26,8 +26,9 @@ static DEFINE_SPINLOCK(rblk_clt_disks_lock);
 static u32 rblk_clt_disks;
 static DECLARE_WAIT_QUEUE_HEAD(rblk_clt_disks_gone);
 
-static void rblk_clt_device_free(struct rblk_clt_device *dev)
+static void rblk_clt_device_release(struct kref *ref)
 {
+	struct rblk_clt_device *dev = container_of(ref, struct rblk_clt_device, ref);
 	unsigned long flags;
 	u32 i;
 
@@ -43,6 +44,17 @@ static void rblk_clt_device_free(struct rblk_clt_device *dev)
 	if (!--rblk_clt_disks)
 		wake_up_all(&rblk_clt_disks_gone);
 	spin_unlock_irqrestore(&rblk_clt_disks_lock, flags);
+}
+
+/**
+ * rblk_clt_device_put - give a reference back
+ * @dev: the device
+ *
+ * Context: Process context. Sleeps.
+ */
+void rblk_clt_device_put(struct rblk_clt_device *dev)
+{
+	kref_put(&dev->ref, rblk_clt_device_release);
 }
 
 static int rblk_clt_open(struct gendisk *disk, blk_mode_t mode)
@@ -62,7 +74,7 @@ static int rblk_clt_set_read_only(struct block_device *bdev, bool ro)
 
 static void rblk_clt_free_disk(struct gendisk *disk)
 {
-	rblk_clt_device_free(disk->private_data);
+	rblk_clt_device_put(disk->private_data);
 }
 
 static const struct block_device_operations rblk_clt_fops = {
@@ -71,126 +83,6 @@ static const struct block_device_operations rblk_clt_fops = {
 	.set_read_only	= rblk_clt_set_read_only,
 	.free_disk	= rblk_clt_free_disk,
 };
-
-/*
- * When a map gives up waiting for a reply. To give up costs the path: where others use the
- * session too, devices or maps, one that is in a hurry must not take it from them.
- */
-static unsigned long rblk_clt_ask_deadline(struct rblk_clt_session *session,
-					   unsigned long deadline)
-{
-	mutex_lock(&rblk_clt_lock);
-	if (session->users > 1)
-		deadline = jiffies + RBLK_CLT_ASK_TIMEOUT;
-	mutex_unlock(&rblk_clt_lock);
-	return deadline;
-}
-
-/**
- * rblk_clt_device_close - tell the server to close a device's export
- * @dev: the device, which has no request in flight and starts none
- * @deadline: when not to wait for the reply any more, in jiffies
- *
- * Context: Process context. Sleeps, for a bounded time. Only the first call does
- * anything.
- */
-void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
-{
-	struct rblk_clt_path *path = &dev->session->paths[0];
-	struct rblk_msg msg = {
-		.type	= RBLK_MSG_CLOSE,
-		.close	= { .handle = dev->attach[0].handle },
-	};
-	struct rblk_msg reply;
-	const char *what;
-
-	if (test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags))
-		return;
-	/* On a path that is gone the server has closed it already. */
-	if (READ_ONCE(path->state) != RBLK_PATH_LIVE)
-		return;
-	/* Not closed, but still held: better to lose the path than that. */
-	if (rblk_clt_ask(path, &msg, &reply, NULL, false, deadline, &what))
-		rblk_clt_path_error(path, -EPROTO, "the server could not close an export");
-}
-
-static int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
-				const char **what)
-{
-	struct rblk_clt_session *session = dev->session;
-	struct rblk_msg msg = { .type = RBLK_MSG_OPEN };
-	struct rblk_msg reply;
-	const struct rblk_msg_open_reply *open = &reply.open_reply;
-	int err;
-
-	strscpy(msg.open.export, dev->export, sizeof(msg.open.export));
-	msg.open.flags = dev->read_only ? RBLK_OPEN_READ_ONLY : 0;
-	err = rblk_clt_ask(&session->paths[0], &msg, &reply, NULL, false,
-			   rblk_clt_ask_deadline(session, deadline), what);
-	if (err)
-		return err;
-	dev->attach[0].handle = open->handle;
-	dev->shared = open->flags & RBLK_OPEN_SHARED;
-	dev->block_size = open->block_size;
-	dev->incarnation = open->incarnation;
-	err = rblk_extents_init(&dev->ext, open->size, open->extent_shift);
-	if (err) {
-		*what = "the server's geometry makes no sense";
-	} else if (open->block_size > PAGE_SIZE) {
-		*what = "the export's blocks are larger than a page here";
-		err = -EOPNOTSUPP;
-	} else if (!dev->read_only && (open->flags & RBLK_OPEN_READ_ONLY)) {
-		*what = rblk_status_text(RBLK_READ_ONLY);
-		err = -EROFS;
-	}
-	/* What was granted but is of no use must not stay open. */
-	if (err)
-		rblk_clt_device_close(dev, rblk_clt_ask_deadline(session, deadline));
-	return err;
-}
-
-static int rblk_clt_device_keys(struct rblk_clt_device *dev, unsigned long deadline,
-				const char **what)
-{
-	struct rblk_clt_session *session = dev->session;
-	struct rblk_clt_attach *attach = &dev->attach[0];
-	struct rblk_msg msg = { .type = RBLK_MSG_EXTENTS };
-	struct rblk_msg reply;
-	u32 *chunk, first = 0;
-	int err = -ENOMEM;
-
-	attach->rkeys = kvcalloc(dev->ext.nr, sizeof(*attach->rkeys), GFP_KERNEL);
-	chunk = kvcalloc(RBLK_RKEYS_MAX, sizeof(*chunk), GFP_KERNEL);
-	if (!attach->rkeys || !chunk)
-		goto out;
-	do {
-		/* A server that gives one key at a time must not keep this thread for ever. */
-		if (time_after(jiffies, deadline) || fatal_signal_pending(current)) {
-			*what = "the server took too long to give its keys";
-			err = -ETIMEDOUT;
-			goto out;
-		}
-		msg.extents.handle = attach->handle;
-		msg.extents.first = first;
-		err = rblk_clt_ask(&session->paths[0], &msg, &reply, chunk, false,
-				   rblk_clt_ask_deadline(session, deadline), what);
-		if (err)
-			goto out;
-		if (reply.extents_reply.handle != attach->handle ||
-		    reply.extents_reply.first != first ||
-		    reply.extents_reply.count > dev->ext.nr - first) {
-			*what = "the server's keys are not those that were asked for";
-			err = -EPROTO;
-			goto out;
-		}
-		memcpy(attach->rkeys + first, chunk,
-		       reply.extents_reply.count * sizeof(*chunk));
-		first += reply.extents_reply.count;
-	} while (first < dev->ext.nr);
-out:
-	kvfree(chunk);
-	return err;
-}
 
 static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *session,
 						     const struct rblk_clt_map_args *args)
@@ -211,7 +103,13 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 		kfree(dev);
 		return NULL;
 	}
+	kref_init(&dev->ref);
 	INIT_LIST_HEAD(&dev->entry);
+	spin_lock_init(&dev->wait_lock);
+	bio_list_init(&dev->waiting);
+	INIT_WORK(&dev->submit_work, rblk_clt_submit_work);
+	INIT_DELAYED_WORK(&dev->no_path_work, rblk_clt_no_path_work);
+	dev->no_path_ms = args->no_path_ms;
 	dev->index = index;
 	dev->session = session;
 	dev->read_only = args->read_only;
@@ -223,9 +121,32 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 	return dev;
 }
 
-static int rblk_clt_disk_add(struct rblk_clt_device *dev)
+/*
+ * From here on whoever connects the path opens the device on it. What was opened must
+ * not be older than that.
+ */
+static int rblk_clt_device_list(struct rblk_clt_device *dev, struct gendisk *disk)
 {
-	const struct rblk_queue_plan *plan = &dev->session->paths[0].plan;
+	struct rblk_clt_session *session = dev->session;
+	const struct rblk_clt_path *path = &session->paths[0];
+	int err = 0;
+
+	mutex_lock(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	if (dev->attach[path->index].generation != path->generation)
+		err = -ENOTCONN;
+	spin_unlock_irq(&session->lock);
+	if (!err) {
+		dev->disk = disk;
+		list_add_tail(&dev->entry, &rblk_clt_devices);
+	}
+	mutex_unlock(&rblk_clt_lock);
+	return err;
+}
+
+static int rblk_clt_disk_add(struct rblk_clt_device *dev, const char **what)
+{
+	const struct rblk_queue_plan *plan = &dev->session->plan;
 	struct queue_limits lim = {
 		.logical_block_size	= dev->block_size,
 		/* A write is torn at a packet's end, so promise a block at most. */
@@ -260,10 +181,11 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev)
 	if (err)
 		goto err_disk;
 
-	mutex_lock(&rblk_clt_lock);
-	dev->disk = disk;
-	list_add_tail(&dev->entry, &rblk_clt_devices);
-	mutex_unlock(&rblk_clt_lock);
+	err = rblk_clt_device_list(dev, disk);
+	if (err) {
+		*what = "the connection to the server was lost just now";
+		goto err_disk;
+	}
 	err = rblk_fault(RBLK_FAULT_ADD_DISK) ?: device_add_disk(NULL, disk, dev->groups);
 	if (err)
 		goto err_list;
@@ -272,6 +194,9 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev)
 	dev->session->users++;
 	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_ADD_NTF);
 	set_bit(RBLK_DEV_READY, &dev->flags);
+	/* While it was not ready, nobody let the time run. */
+	if (READ_ONCE(dev->session->paths[0].state) != RBLK_PATH_LIVE)
+		rblk_clt_path_lost(dev);
 	mutex_unlock(&rblk_clt_lock);
 	return 0;
 
@@ -280,8 +205,10 @@ err_list:
 	list_del_init(&dev->entry);
 	dev->disk = NULL;
 	mutex_unlock(&rblk_clt_lock);
+	cancel_delayed_work_sync(&dev->no_path_work);
+	cancel_work_sync(&dev->submit_work);
 err_disk:
-	/* Never added, so free_disk is not called: the device stays ours. */
+	/* Never added, so free_disk is not called: its reference stays ours. */
 	put_disk(disk);
 	return err;
 }
@@ -317,23 +244,19 @@ static int rblk_clt_device_create(struct rblk_clt_session *session,
 	}
 	err = rblk_clt_device_open(dev, args->deadline, &what);
 	if (err)
-		goto err_free;
-	err = rblk_clt_device_keys(dev, args->deadline, &what);
+		goto err_put;
+	*index = dev->index;
+	what = "the disk could not be added";
+	err = rblk_clt_disk_add(dev, &what);
 	if (err)
 		goto err_close;
-	*index = dev->index;
-	err = rblk_clt_disk_add(dev);
-	if (err) {
-		what = "the disk could not be added";
-		goto err_close;
-	}
 	return 0;
 
 err_close:
-	rblk_clt_device_close(dev, rblk_clt_ask_deadline(session, args->deadline));
-err_free:
+	rblk_clt_device_close(dev, jiffies + RBLK_CLT_ASK_TIMEOUT);
+err_put:
 	NL_SET_ERR_MSG_FMT(extack, "%s", what);
-	rblk_clt_device_free(dev);
+	rblk_clt_device_put(dev);
 	return err;
 }
 
@@ -418,10 +341,43 @@ void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **
 		*what = "the server withdrew the export";
 		return;
 	}
+	/* Pairs with the barrier in rblk_clt_device_lost(). */
+	if (test_bit_acquire(RBLK_DEV_LOST, &dev->flags)) {
+		*err = -ESTALE;
+		*what = READ_ONCE(dev->lost_what);
+		return;
+	}
 	spin_lock_irq(&dev->session->lock);
 	*err = path->state == RBLK_PATH_LIVE ? 0 : path->error ?: -ENOTCONN;
 	*what = path->error_what;
+	if (!*err && dev->attach[path->index].generation != path->generation) {
+		*err = -EAGAIN;
+		*what = dev->refused_what;
+	}
 	spin_unlock_irq(&dev->session->lock);
+}
+
+/**
+ * rblk_clt_device_state - what a device does with I/O
+ * @dev: the device
+ * @what: why it is not live, in words; NULL if it is
+ *
+ * Context: Process context. Does not sleep.
+ * Return: enum rblk_client_device_state.
+ */
+u32 rblk_clt_device_state(struct rblk_clt_device *dev, const char **what)
+{
+	int err;
+
+	rblk_clt_device_reason(dev, &err, what);
+	if (!err)
+		*what = NULL;
+	if (test_bit(RBLK_DEV_REMOVING, &dev->flags))
+		return RBLK_CLIENT_DEVICE_STATE_REMOVING;
+	if (!err)
+		return RBLK_CLIENT_DEVICE_STATE_LIVE;
+	return rblk_clt_may_wait(dev) ? RBLK_CLIENT_DEVICE_STATE_RECOVERING :
+		RBLK_CLIENT_DEVICE_STATE_FAILED;
 }
 
 /* From here on it goes, whatever else happens. */
@@ -429,7 +385,7 @@ static int rblk_clt_device_claim(struct rblk_clt_device *dev, bool force,
 				 struct netlink_ext_ack *extack)
 {
 	struct gendisk *disk = dev->disk;
-	int err = 0;
+	int err = 0, tries = 100;
 
 	/* Not with force: whoever holds the lock may wait for the very I/O that force ends. */
 	if (force) {
@@ -438,8 +394,17 @@ static int rblk_clt_device_claim(struct rblk_clt_device *dev, bool force,
 		NL_SET_ERR_MSG(extack, "the device is being unmapped already");
 		return -EBUSY;
 	}
-	/* open takes this lock too: nobody opens between the look and the flag. */
-	mutex_lock(&disk->open_mutex);
+	/*
+	 * open takes this lock too: nobody opens between the look and the flag. Who has it
+	 * for long may be waiting for I/O, as at the last close, and so for a path.
+	 */
+	while (!mutex_trylock(&disk->open_mutex)) {
+		if (!tries--) {
+			NL_SET_ERR_MSG(extack, "the device is open");
+			return -EBUSY;
+		}
+		msleep(20);
+	}
 	if (disk_openers(disk)) {
 		NL_SET_ERR_MSG(extack, "the device is open");
 		err = -EBUSY;
@@ -466,6 +431,7 @@ static void rblk_clt_force_work(struct work_struct *work)
 {
 	struct rblk_clt_device *dev = container_of(work, struct rblk_clt_force, work.work)->dev;
 
+	/* Without a path it waits for nobody, see rblk_clt_fail_waiting(). */
 	if (!blk_mq_freeze_queue_wait_timeout(dev->disk->queue, 1))
 		rblk_clt_path_error(&dev->session->paths[0], -ETIMEDOUT,
 				    "requests of an unmapped device did not end");
@@ -482,6 +448,8 @@ static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
 	 * wait for I/O in flight already: of a file system, of whoever has the open_mutex.
 	 */
 	INIT_DELAYED_WORK_ONSTACK(&late.work, rblk_clt_force_work);
+	/* Whoever is woken by the disk's death may wait for what waits for a path. */
+	rblk_clt_fail_waiting(dev);
 	if (force) {
 		queue_delayed_work(rblk_clt_wq, &late.work, RBLK_CLT_FORCE_TIMEOUT);
 		blk_mark_disk_dead(disk);
@@ -495,6 +463,8 @@ static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
 	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_REMOVE_NTF);
 	list_del_init(&dev->entry);
 	mutex_unlock(&rblk_clt_lock);
+	cancel_delayed_work_sync(&dev->no_path_work);
+	cancel_work_sync(&dev->submit_work);
 
 	kref_get(&session->ref);
 	put_disk(disk);

@@ -9,48 +9,14 @@
  * reach the pages through it any more.
  *
  * Any error, of a post or of a completion, breaks the path and leaves the request
- * in flight: rblk_clt_sweep() ends it when the queue pairs are gone.
+ * in flight: rblk_clt_sweep() takes it when the queue pairs are gone.
  */
 #include <linux/blk-integrity.h>
 #include <linux/rcupdate.h>
 #include <rblk/fault.h>
 #include <rblk/trace.h>
 #include "client.h"
-
-/* struct rblk_clt_request @flags */
-enum {
-	RBLK_RQ_INFLIGHT,	/* whoever clears it ends the request */
-};
-
-/**
- * struct rblk_clt_request - what rblk keeps with a request
- * @data: cqe of the READ or WRITE
- * @reg: cqe of the registration, which completes only with an error
- * @inv: cqe of the invalidation
- * @path: where it was posted; valid as long as the device is
- * @queue: the connection there; valid while the request is in flight
- * @mr: its MR, or NULL
- * @flags: see above
- * @nents: entries of @sg in use
- * @dir: how they are mapped
- * @status: how it ended
- * @sge: for a request without MR
- * @sg: its pages
- */
-struct rblk_clt_request {
-	struct ib_cqe		data;
-	struct ib_cqe		reg;
-	struct ib_cqe		inv;
-	struct rblk_clt_path	*path;
-	struct rblk_clt_queue	*queue;
-	struct ib_mr		*mr;
-	unsigned long		flags;
-	int			nents;
-	enum dma_data_direction	dir;
-	blk_status_t		status;
-	struct ib_sge		sge[RBLK_SGE_MAX];
-	struct scatterlist	sg[];
-};
+#include "request.h"
 
 /**
  * rblk_clt_cmd_size - size of what rblk keeps with each request
@@ -64,11 +30,6 @@ unsigned int rblk_clt_cmd_size(const struct rblk_queue_plan *plan)
 	return struct_size_t(struct rblk_clt_request, sg, plan->max_segments);
 }
 
-static struct rblk_clt_device *rblk_clt_rq_device(struct request *rq)
-{
-	return rq->q->queuedata;
-}
-
 static void rblk_clt_unmap_request(struct rblk_clt_request *req)
 {
 	/* The number that was mapped, not what the IOMMU made of it. */
@@ -78,7 +39,7 @@ static void rblk_clt_unmap_request(struct rblk_clt_request *req)
 static void rblk_clt_account(struct request *rq, struct rblk_clt_request *req)
 {
 	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
-	struct rblk_clt_stats *stats = &dev->stats[req->queue->index];
+	struct rblk_clt_stats *stats = &dev->stats[rq->mq_hctx->queue_num];
 
 	if (req->status != BLK_STS_OK) {
 		WRITE_ONCE(stats->errors, stats->errors + 1);
@@ -91,6 +52,17 @@ static void rblk_clt_account(struct request *rq, struct rblk_clt_request *req)
 	}
 }
 
+static void rblk_clt_finish(struct rblk_clt_request *req, blk_status_t status)
+{
+	struct request *rq = blk_mq_rq_from_pdu(req);
+
+	req->status = status;
+	rblk_clt_account(rq, req);
+	trace_rblk_request_end(rblk_clt_rq_device(rq)->index, rq->mq_hctx->queue_num, rq->tag,
+			       blk_status_to_errno(status));
+	blk_mq_complete_request(rq);
+}
+
 /* The device does not touch the request's pages any more. */
 static void rblk_clt_end(struct rblk_clt_request *req, blk_status_t status)
 {
@@ -101,12 +73,8 @@ static void rblk_clt_end(struct rblk_clt_request *req, blk_status_t status)
 		return;
 	if (!test_and_clear_bit(RBLK_RQ_INFLIGHT, &req->flags))
 		return;
-	req->status = status;
 	rblk_clt_unmap_request(req);
-	rblk_clt_account(rq, req);
-	trace_rblk_request_end(rblk_clt_rq_device(rq)->index, req->queue->index, rq->tag,
-			       blk_status_to_errno(status));
-	blk_mq_complete_request(rq);
+	rblk_clt_finish(req, status);
 }
 
 static void rblk_clt_wc_error(struct rblk_clt_request *req, struct ib_wc *wc)
@@ -223,6 +191,7 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 	int mapped, err;
 
 	req->path = path;
+	req->generation = READ_ONCE(path->generation);
 	req->queue = queue;
 	req->dir = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 	req->nents = blk_rq_map_sg(rq->q, rq, req->sg);
@@ -263,12 +232,25 @@ unmap:
 	return BLK_STS_IOERR;
 }
 
+static blk_status_t rblk_clt_no_path(struct rblk_clt_device *dev, struct request *rq)
+{
+	if (!rblk_clt_may_wait(dev))
+		return BLK_STS_TRANSPORT;
+	blk_mq_start_request(rq);
+	if (!rblk_clt_wait(rq))
+		return BLK_STS_TRANSPORT;
+	blk_mq_end_request(rq, BLK_STS_OK);
+	return BLK_STS_OK;
+}
+
 static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 				      const struct blk_mq_queue_data *bd)
 {
 	struct request *rq = bd->rq;
 	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
 	struct rblk_clt_path *path = &dev->session->paths[0];
+	enum rblk_path_state state;
+	unsigned long flags;
 	blk_status_t status;
 	u32 extent;
 
@@ -281,15 +263,21 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 			     &extent))
 		return BLK_STS_IOERR;
 
-	/* Pairs with synchronize_rcu() in rblk_clt_path_teardown(). */
+	/*
+	 * Pairs with synchronize_rcu() in rblk_clt_path_teardown(), rblk_clt_path_live()
+	 * and rblk_clt_fail_waiting().
+	 */
 	rcu_read_lock();
-	if (unlikely(test_bit(RBLK_DEV_REVOKED, &dev->flags)))
+	/* Pairs with rblk_clt_path_state(): its queues, and who is not to go on with it. */
+	state = smp_load_acquire(&path->state);
+	flags = READ_ONCE(dev->flags);
+	if (unlikely(flags & (BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_LOST))))
 		status = BLK_STS_TRANSPORT;
-	else if (likely(READ_ONCE(path->state) == RBLK_PATH_LIVE))
+	else if (likely(state == RBLK_PATH_LIVE && rblk_clt_attached(dev, path)))
 		status = rblk_clt_post(&path->queues[hctx->queue_num], rq,
 				       dev->attach[path->index].rkeys[extent]);
 	else
-		status = BLK_STS_TRANSPORT;
+		status = rblk_clt_no_path(dev, rq);
 	rcu_read_unlock();
 	return status;
 }
@@ -311,7 +299,8 @@ static enum blk_eh_timer_return rblk_clt_timeout(struct request *rq)
 	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
 
 	if (test_bit(RBLK_RQ_INFLIGHT, &req->flags))
-		rblk_clt_path_error(req->path, -ETIMEDOUT, "a request timed out");
+		rblk_clt_path_error_of(req->path, req->generation, -ETIMEDOUT,
+				       "a request timed out");
 	return BLK_EH_RESET_TIMER;
 }
 
@@ -325,7 +314,7 @@ static int rblk_clt_init_request(struct blk_mq_tag_set *set, struct request *rq,
 	req->reg.done = rblk_clt_reg_done;
 	req->inv.done = rblk_clt_inv_done;
 	/* Once is enough: blk_rq_map_sg() moves the end mark as it goes. */
-	sg_init_table(req->sg, session->paths[0].plan.max_segments);
+	sg_init_table(req->sg, session->plan.max_segments);
 	return 0;
 }
 
@@ -333,13 +322,19 @@ static bool rblk_clt_sweep_one(struct request *rq, void *data)
 {
 	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (test_bit(RBLK_RQ_INFLIGHT, &req->flags) && req->path == data)
-		rblk_clt_end(req, BLK_STS_TRANSPORT);
+	if (req->path != data || !test_and_clear_bit(RBLK_RQ_INFLIGHT, &req->flags))
+		return true;
+	rblk_clt_unmap_request(req);
+	req->status = BLK_STS_OK;
+	if (rblk_clt_wait(rq))
+		blk_mq_complete_request(rq);
+	else
+		rblk_clt_finish(req, BLK_STS_TRANSPORT);
 	return true;
 }
 
 /**
- * rblk_clt_sweep - end all requests in flight on a path
+ * rblk_clt_sweep - end all requests in flight on a path, or let their bios wait
  * @path: the path, whose queue pairs are destroyed and whose device is still there
  *
  * Context: Process context. Sleeps.

@@ -12,6 +12,10 @@
  * hold up another.
  */
 struct workqueue_struct *rblk_clt_wq;
+/* Waits for servers, which the works that end requests must not wait for. */
+struct workqueue_struct *rblk_clt_connect_wq;
+/* Waits for tags, which the works that end requests give back. */
+struct workqueue_struct *rblk_clt_submit_wq;
 /* Waits for requests that only works of the other end: never on the same one. */
 struct workqueue_struct *rblk_clt_revoke_wq;
 
@@ -22,10 +26,22 @@ static int __init rblk_clt_init(void)
 	rblk_clt_wq = alloc_workqueue("rblk-client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rblk_clt_wq)
 		return -ENOMEM;
+	rblk_clt_connect_wq = alloc_workqueue("rblk-client-connect", WQ_UNBOUND | WQ_MEM_RECLAIM,
+					      0);
+	if (!rblk_clt_connect_wq) {
+		err = -ENOMEM;
+		goto err_wq;
+	}
+	rblk_clt_submit_wq = alloc_workqueue("rblk-client-submit", WQ_UNBOUND | WQ_MEM_RECLAIM,
+					     0);
+	if (!rblk_clt_submit_wq) {
+		err = -ENOMEM;
+		goto err_connect_wq;
+	}
 	rblk_clt_revoke_wq = alloc_workqueue("rblk-client-revoke", WQ_UNBOUND, 0);
 	if (!rblk_clt_revoke_wq) {
 		err = -ENOMEM;
-		goto err_wq;
+		goto err_submit_wq;
 	}
 	err = rblk_clt_netlink_init();
 	if (err)
@@ -34,6 +50,10 @@ static int __init rblk_clt_init(void)
 
 err_revoke_wq:
 	destroy_workqueue(rblk_clt_revoke_wq);
+err_submit_wq:
+	destroy_workqueue(rblk_clt_submit_wq);
+err_connect_wq:
+	destroy_workqueue(rblk_clt_connect_wq);
 err_wq:
 	destroy_workqueue(rblk_clt_wq);
 	return err;
@@ -46,6 +66,8 @@ static void __exit rblk_clt_exit(void)
 	rblk_clt_netlink_exit();
 	rblk_clt_unmap_all();
 	destroy_workqueue(rblk_clt_revoke_wq);
+	destroy_workqueue(rblk_clt_submit_wq);
+	destroy_workqueue(rblk_clt_connect_wq);
 	destroy_workqueue(rblk_clt_wq);
 }
 

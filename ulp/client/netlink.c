@@ -49,16 +49,6 @@ static int rblk_clt_fill_queue(struct sk_buff *skb, const struct rblk_clt_device
 	return 0;
 }
 
-static u32 rblk_clt_device_state(struct rblk_clt_device *dev, const char **what)
-{
-	int err;
-
-	rblk_clt_device_reason(dev, &err, what);
-	if (test_bit(RBLK_DEV_REMOVING, &dev->flags))
-		return RBLK_CLIENT_DEVICE_STATE_REMOVING;
-	return err ? RBLK_CLIENT_DEVICE_STATE_FAILED : RBLK_CLIENT_DEVICE_STATE_LIVE;
-}
-
 static int rblk_clt_fill_device_facts(struct sk_buff *skb, struct rblk_clt_device *dev)
 {
 	const struct rblk_clt_session *session = dev->session;
@@ -74,13 +64,16 @@ static int rblk_clt_fill_device_facts(struct sk_buff *skb, struct rblk_clt_devic
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_QUEUES, dev->nr_queues) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_DEPTH, session->tag_set.queue_depth) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_STATE, state) ||
-	    (state == RBLK_CLIENT_DEVICE_STATE_FAILED && what &&
+	    (state != RBLK_CLIENT_DEVICE_STATE_REMOVING && what &&
 	     nla_put_string(skb, RBLK_CLIENT_A_DEVICE_REASON, what)) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS,
+			READ_ONCE(dev->no_path_ms)) ||
+	    (!session->reconnect && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_NO_RECONNECT)) ||
 	    nla_put_uint(skb, RBLK_CLIENT_A_DEVICE_SIZE, dev->ext.size) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_BLOCK_SIZE, dev->block_size) ||
 	    nla_put_uint(skb, RBLK_CLIENT_A_DEVICE_EXTENT_SIZE, 1ULL << dev->ext.shift) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_EXTENTS, dev->ext.nr) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_MAX_IO, session->paths[0].plan.max_io) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_MAX_IO, session->plan.max_io) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_BACKING, RBLK_CLIENT_BACKING_MEMORY) ||
 	    (dev->shared && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_SHARED)) ||
 	    nla_put(skb, RBLK_CLIENT_A_DEVICE_INCARNATION, sizeof(uuid_t), &dev->incarnation) ||
@@ -135,6 +128,7 @@ static int rblk_clt_fill_path(struct sk_buff *skb, struct rblk_clt_path *path)
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RDMA_PORT, path->rdma_port) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_QUEUES, READ_ONCE(path->nr_queues)) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_DEPTH, path->plan.depth) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RECONNECTS, READ_ONCE(path->reconnects)) ||
 	    (what && nla_put_string(skb, RBLK_CLIENT_A_PATH_LAST_ERROR, what))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
@@ -261,6 +255,18 @@ static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *
 		args->depth = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_DEPTH]);
 	if (attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS])
 		ms = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS]);
+	args->reconnect = !nla_get_flag(attrs[RBLK_CLIENT_A_DEVICE_NO_RECONNECT]);
+	args->no_path_ms = RBLK_CLT_NO_PATH_MS;
+	attr = attrs[RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS];
+	if (attr) {
+		args->no_path_ms = nla_get_u32(attr);
+		if (args->no_path_ms > RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS &&
+		    args->no_path_ms != RBLK_CLT_FOR_EVER) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "a day at the most, or 4294967295 for ever");
+			return -EINVAL;
+		}
+	}
 	args->deadline = jiffies + (ms ? msecs_to_jiffies(ms) : RBLK_CLT_MAP_TIMEOUT);
 	return 0;
 }

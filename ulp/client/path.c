@@ -2,12 +2,17 @@
 /*
  * The life of a path: its state, what happens on an error, and how it ends.
  */
+#include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <rblk/backoff.h>
 #include <rblk/fault.h>
 #include <rblk/trace.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
+
+/* Attempts after which the pause is as long as it gets. */
+#define RBLK_CLT_PATIENCE	7
 
 static_assert((int)RBLK_PATH_NEW == (int)RBLK_CLIENT_PATH_STATE_NEW);
 static_assert((int)RBLK_PATH_REMOVED == (int)RBLK_CLIENT_PATH_STATE_REMOVED);
@@ -27,7 +32,12 @@ bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to)
 	if (!rblk_path_state_allowed(path->state, to))
 		return false;
 	trace_rblk_path_state(path->index, path->generation, path->state, to);
-	WRITE_ONCE(path->state, to);
+	if (path->state == RBLK_PATH_LIVE)
+		path->lost_at = jiffies;
+	/* Pairs with the acquire in rblk_clt_queue_rq(): what the path has was written before. */
+	smp_store_release(&path->state, to);
+	if (to == RBLK_PATH_LIVE || to == RBLK_PATH_REMOVED)
+		wake_up_all(&path->session->wait);
 	return true;
 }
 
@@ -42,8 +52,9 @@ static void rblk_clt_path_abort(struct rblk_clt_path *path, int err, const char 
 }
 
 /**
- * rblk_clt_path_error - the path is broken
+ * rblk_clt_path_error_of - a generation of a path is broken
  * @path: the path
+ * @generation: which; that it is another's by now is no error. 0 is whichever it is
  * @err: negative errno
  * @what: what happened, a constant string
  *
@@ -52,7 +63,8 @@ static void rblk_clt_path_abort(struct rblk_clt_path *path, int err, const char 
  *
  * Context: Any. Does not sleep.
  */
-void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what)
+void rblk_clt_path_error_of(struct rblk_clt_path *path, u32 generation, int err,
+			    const char *what)
 {
 	struct rblk_clt_session *session = path->session;
 	enum rblk_path_state old;
@@ -61,7 +73,8 @@ void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what)
 
 	spin_lock_irqsave(&session->lock, flags);
 	old = path->state;
-	changed = rblk_clt_path_state(path, RBLK_PATH_FAILED);
+	changed = (!generation || generation == path->generation) &&
+		  rblk_clt_path_state(path, RBLK_PATH_FAILED);
 	if (changed) {
 		path->error = err;
 		path->error_what = what;
@@ -77,6 +90,21 @@ void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what)
 			queue_work(rblk_clt_wq, &path->fail_work);
 	}
 	spin_unlock_irqrestore(&session->lock, flags);
+}
+
+/**
+ * rblk_clt_path_error - the path is broken
+ * @path: the path
+ * @err: negative errno
+ * @what: what happened, a constant string
+ *
+ * For who belongs to the path's objects, and so to this generation of it.
+ *
+ * Context: Any. Does not sleep.
+ */
+void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what)
+{
+	rblk_clt_path_error_of(path, 0, err, what);
 }
 
 /**
@@ -109,10 +137,12 @@ void rblk_clt_path_stop(struct rblk_clt_path *path, const char *what)
 	unsigned long flags;
 
 	spin_lock_irqsave(&path->session->lock, flags);
+	WRITE_ONCE(path->session->reconnect, false);
 	if (path->state == RBLK_PATH_NEW)
 		rblk_clt_path_state(path, RBLK_PATH_REMOVED);
 	spin_unlock_irqrestore(&path->session->lock, flags);
 	rblk_clt_path_error(path, -ESHUTDOWN, what);
+	wake_up_all(&path->session->wait);
 }
 
 static void rblk_clt_path_dev_removed(struct rblk_dev_user *user)
@@ -127,7 +157,7 @@ static void rblk_clt_path_dev_removed(struct rblk_dev_user *user)
  * @path: the path, in no state in which requests are posted
  *
  * Order: no new posts (grace period); queue pairs drained and destroyed, I/O first;
- * MRs; requests that were in flight ended; CM ids; PD; device. A request ends only
+ * MRs; requests that were in flight, see rblk_clt_sweep(); CM ids; PD; device. A request ends only
  * after every queue pair of the path is gone, so that no DMA follows; and before
  * anything waits for the CM, which knows no limit.
  *
@@ -173,10 +203,39 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 	rblk_dev_leave(&path->dev_user);
 }
 
-/*
- * After an error. Requests fail from here on; the path stays listed with its
- * reason until its session ends.
- */
+/* The caller holds rblk_clt_lock. */
+static void rblk_clt_path_notify(struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_device *dev;
+
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		if (dev->session == session)
+			rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
+	if (session->tag_set_ready)
+		rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
+}
+
+/* What was torn down is made again after a while, unless it is not to come back. */
+static void rblk_clt_path_retry(struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	u32 ms;
+
+	spin_lock_irq(&session->lock);
+	/* Under the lock: else path_remove() could cancel the work before it is queued. */
+	if (session->reconnect && session->tag_set_ready &&
+	    rblk_clt_path_state(path, RBLK_PATH_BACKOFF)) {
+		ms = rblk_backoff_ms(path->attempts++, get_random_u32());
+		if (rblk_fault_hurry())
+			ms = 1;
+		queue_delayed_work(rblk_clt_connect_wq, &path->connect_work,
+				   msecs_to_jiffies(ms));
+	}
+	spin_unlock_irq(&session->lock);
+}
+
+/* After an error. Requests wait or fail from here on. */
 static void rblk_clt_path_fail_work(struct work_struct *work)
 {
 	struct rblk_clt_path *path = container_of(work, struct rblk_clt_path, fail_work);
@@ -185,6 +244,9 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 
 	rblk_fault_work_begin(RBLK_FAULT_WORK_FAIL);
+	mutex_lock(&rblk_clt_lock);
+	rblk_clt_paths_lost(session);
+	mutex_unlock(&rblk_clt_lock);
 	/* Whoever reclaims memory may wait for the requests that this ends. */
 	mutex_lock(&path->lock);
 	rblk_clt_path_teardown(path);
@@ -192,17 +254,83 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 
 	mutex_lock(&rblk_clt_lock);
-	list_for_each_entry(dev, &rblk_clt_devices, entry) {
-		if (dev->session == session) {
-			pr_warn_ratelimited("rblk%u: the connection to the server is lost (%s), I/O fails\n",
-					    dev->index, path->error_what);
-			rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
-		}
-	}
-	if (session->tag_set_ready)
-		rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		if (dev->session == session)
+			pr_warn_ratelimited("rblk%u: the connection to the server is lost (%s), I/O %s\n",
+					    dev->index, path->error_what,
+					    rblk_clt_may_wait(dev) ? "waits" : "fails");
+	rblk_clt_path_notify(path);
 	mutex_unlock(&rblk_clt_lock);
+	/* One that comes and goes is not a new one each time. */
+	if (time_after(path->lost_at, path->live_since + RBLK_CLT_STABLE))
+		path->attempts = 0;
+	rblk_clt_path_retry(path);
 	rblk_fault_work_end(RBLK_FAULT_WORK_FAIL);
+}
+
+static void rblk_clt_path_connect_work(struct work_struct *work)
+{
+	struct rblk_clt_path *path =
+		container_of(work, struct rblk_clt_path, connect_work.work);
+	unsigned int noio = memalloc_noio_save();
+	const char *what;
+	int err;
+
+	rblk_fault_work_begin(RBLK_FAULT_WORK_CONNECT);
+	/* Whoever reclaims memory may wait for the requests that wait for this. */
+	cancel_delayed_work_sync(&path->reopen_work);
+	err = rblk_clt_path_connect(path, jiffies + RBLK_CLT_STEP_TIMEOUT, &what);
+	memalloc_noio_restore(noio);
+	rblk_fault_work_end(RBLK_FAULT_WORK_CONNECT);
+	if (!err)
+		return;
+	/* What somebody has to change is not tried again and again in a hurry. */
+	if (err != -ENODEV && !rblk_status_transient(rblk_status_from_errno(err)))
+		path->attempts = RBLK_CLT_PATIENCE;
+	rblk_clt_path_retry(path);
+}
+
+/**
+ * rblk_clt_path_live - requests may use a path from now on
+ * @path: the path, which connects
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ * Return: false if a device is not open on it yet, or the path is broken again.
+ */
+bool rblk_clt_path_live(struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_device *dev;
+	bool live;
+
+	mutex_lock(&rblk_clt_lock);
+	if (rblk_clt_reopen_next(path, false)) {
+		mutex_unlock(&rblk_clt_lock);
+		return false;
+	}
+	spin_lock_irq(&session->lock);
+	live = rblk_clt_path_state(path, RBLK_PATH_LIVE);
+	if (live) {
+		path->live_since = jiffies;
+		list_for_each_entry(dev, &rblk_clt_devices, entry)
+			if (dev->session == session && rblk_clt_attached(dev, path))
+				clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
+		if (rblk_clt_reopen_next(path, true))
+			queue_delayed_work(rblk_clt_connect_wq, &path->reopen_work,
+					   RBLK_CLT_REOPEN_PAUSE);
+	}
+	spin_unlock_irq(&session->lock);
+	if (live && session->tag_set_ready) {
+		path->reconnects++;
+		/* Whoever saw the path as it was waits now. */
+		synchronize_rcu();
+		list_for_each_entry(dev, &rblk_clt_devices, entry)
+			if (dev->session == session && rblk_clt_attached(dev, path))
+				rblk_clt_device_back(dev);
+		rblk_clt_path_notify(path);
+	}
+	mutex_unlock(&rblk_clt_lock);
+	return live;
 }
 
 /**
@@ -224,6 +352,8 @@ void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *ses
 	spin_lock_init(&path->control.lock);
 	rblk_conn_init(&path->control.conn, &rblk_clt_control_ops);
 	INIT_WORK(&path->fail_work, rblk_clt_path_fail_work);
+	INIT_DELAYED_WORK(&path->connect_work, rblk_clt_path_connect_work);
+	INIT_DELAYED_WORK(&path->reopen_work, rblk_clt_reopen_work);
 }
 
 /**
@@ -241,8 +371,10 @@ void rblk_clt_path_remove(struct rblk_clt_path *path)
 	rblk_clt_path_abort(path, -ESHUTDOWN, "the session ends");
 	spin_unlock_irq(&session->lock);
 
-	/* Nothing queues the work any more: REMOVED leads nowhere. */
+	/* Nothing queues the works any more: REMOVED leads nowhere. */
 	cancel_work_sync(&path->fail_work);
+	cancel_delayed_work_sync(&path->connect_work);
+	cancel_delayed_work_sync(&path->reopen_work);
 	mutex_lock(&path->lock);
 	rblk_clt_path_teardown(path);
 	mutex_unlock(&path->lock);

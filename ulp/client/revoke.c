@@ -16,21 +16,28 @@
  * struct rblk_clt_revoke - a message that waits for a thread
  * @work: deals with it
  * @path: where it came; its session is held
+ * @generation: of the path
  * @handle: the server's name of the open
  */
 struct rblk_clt_revoke {
 	struct work_struct	work;
 	struct rblk_clt_path	*path;
+	u32			generation;
 	u32			handle;
 };
 
-static struct rblk_clt_device *rblk_clt_revoke_find(struct rblk_clt_path *path, u32 handle)
+static struct rblk_clt_device *rblk_clt_revoke_find(struct rblk_clt_path *path, u32 generation,
+						    u32 handle)
 {
 	struct rblk_clt_device *dev, *found = NULL;
 
 	mutex_lock(&rblk_clt_lock);
 	list_for_each_entry(dev, &rblk_clt_devices, entry) {
-		if (dev->session != path->session || dev->attach[path->index].handle != handle ||
+		const struct rblk_clt_attach *attach = &dev->attach[path->index];
+
+		/* Handles are of one generation only. */
+		if (dev->session != path->session || attach->handle != handle ||
+		    attach->generation != generation ||
 		    !test_bit(RBLK_DEV_READY, &dev->flags))
 			continue;
 		get_device(disk_to_dev(dev->disk));
@@ -51,12 +58,13 @@ static void rblk_clt_revoke_work(struct work_struct *work)
 
 	rblk_fault_work_begin(RBLK_FAULT_WORK_REVOKE);
 	/* One that is not mapped yet is not closed, and the server ends the path. */
-	dev = rblk_clt_revoke_find(path, revoke->handle);
+	dev = rblk_clt_revoke_find(path, revoke->generation, revoke->handle);
 	if (dev) {
 		disk = dev->disk;
 		/* Once: a server that repeats itself must not occupy more threads. */
 		if (test_and_set_bit(RBLK_DEV_REVOKED, &dev->flags))
 			goto put;
+		rblk_clt_fail_waiting(dev);
 		/* What was in flight has ended once it is frozen; the rest fails. */
 		blk_mq_freeze_queue(disk->queue);
 		blk_mq_unfreeze_queue(disk->queue);
@@ -95,6 +103,8 @@ int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle)
 		goto err;
 	INIT_WORK(&revoke->work, rblk_clt_revoke_work);
 	revoke->path = path;
+	/* Whoever receives belongs to the path's connection: it is that of now. */
+	revoke->generation = READ_ONCE(path->generation);
 	revoke->handle = handle;
 	kref_get(&path->session->ref);
 	queue_work(rblk_clt_revoke_wq, &revoke->work);

@@ -3,8 +3,8 @@
  * Sessions: one for each server, made by the first map and ended by the last
  * unmap.
  */
-#include <linux/dma-mapping.h>
 #include <linux/module.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <rblk/fault.h>
 #include <uapi/linux/rblk_client.h>
@@ -32,6 +32,8 @@ static struct rblk_clt_session *rblk_clt_session_alloc(const struct rblk_clt_map
 	strscpy(session->client, args->client, sizeof(session->client));
 	session->want_queues = args->queues;
 	session->want_depth = args->depth;
+	session->reconnect = args->reconnect;
+	init_waitqueue_head(&session->wait);
 	mutex_init(&session->setup);
 	spin_lock_init(&session->lock);
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
@@ -47,6 +49,11 @@ static bool rblk_clt_session_usable(struct rblk_clt_session *session)
 	case RBLK_PATH_CONNECTING:
 	case RBLK_PATH_LIVE:
 		return true;
+	case RBLK_PATH_FAILED:
+	case RBLK_PATH_FENCED:
+	case RBLK_PATH_BACKOFF:
+		/* It comes back, if it was ever there. */
+		return READ_ONCE(session->reconnect) && READ_ONCE(session->tag_set_ready);
 	default:
 		return false;
 	}
@@ -58,7 +65,8 @@ static bool rblk_clt_session_fits(const struct rblk_clt_session *session,
 {
 	const struct blk_mq_tag_set *set = &session->tag_set;
 
-	return (!args->queues || args->queues == session->want_queues ||
+	return (args->reconnect || !session->reconnect) &&
+	       (!args->queues || args->queues == session->want_queues ||
 		args->queues == set->nr_hw_queues) &&
 	       (!args->depth || args->depth == session->want_depth ||
 		args->depth == set->queue_depth);
@@ -92,7 +100,7 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 			continue;
 		if (!rblk_clt_session_fits(session, args)) {
 			NL_SET_ERR_MSG(extack,
-				       "the session with this server has other queues or depth");
+				       "the session with this server has other queues or depth, or reconnects otherwise");
 			session = ERR_PTR(-EINVAL);
 			goto out;
 		}
@@ -116,16 +124,6 @@ out:
 	return session;
 }
 
-/* More than the device can map at once would be tried again for ever. */
-static u32 rblk_clt_max_io(const struct rblk_clt_path *path)
-{
-	struct ib_device *ib = path->dev->ib;
-	size_t most = ib_uses_virt_dma(ib) ? SIZE_MAX : dma_max_mapping_size(ib->dma_device);
-
-	lockdep_assert_held(&path->lock);
-	return min_t(size_t, path->plan.max_io, max_t(size_t, most, PAGE_SIZE));
-}
-
 static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
 {
 	const struct rblk_clt_path *path = &session->paths[0];
@@ -134,8 +132,8 @@ static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
 
 	set->ops = &rblk_clt_mq_ops;
 	set->nr_hw_queues = path->nr_queues;
-	set->queue_depth = path->plan.depth;
-	set->cmd_size = rblk_clt_cmd_size(&path->plan);
+	set->queue_depth = session->plan.depth;
+	set->cmd_size = rblk_clt_cmd_size(&session->plan);
 	set->numa_node = NUMA_NO_NODE;
 	set->timeout = RBLK_CLT_IO_TIMEOUT;
 	set->flags = BLK_MQ_F_SHOULD_MERGE;
@@ -149,6 +147,40 @@ static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+static bool rblk_clt_session_decided(struct rblk_clt_session *session)
+{
+	enum rblk_path_state state = READ_ONCE(session->paths[0].state);
+
+	return state == RBLK_PATH_LIVE || state == RBLK_PATH_REMOVED ||
+	       !READ_ONCE(session->reconnect);
+}
+
+/* A session that was set up before has its path, or waits for it to come back. */
+static int rblk_clt_session_wait(struct rblk_clt_session *session, unsigned long deadline,
+				 struct netlink_ext_ack *extack)
+{
+	const char *what = "the connection to the server was lost just now";
+	struct rblk_clt_path *path = &session->paths[0];
+	int err = -ENOTCONN;
+	long left;
+
+	left = max_t(long, deadline - jiffies, 1);
+	left = wait_event_interruptible_timeout(session->wait, rblk_clt_session_decided(session),
+						left);
+	if (left < 0)
+		return -EINTR;
+	if (READ_ONCE(path->state) == RBLK_PATH_LIVE)
+		return 0;
+	if (!left) {
+		what = "the connection to the server is lost, and was not back in time";
+		err = -ETIMEDOUT;
+	} else {
+		rblk_clt_path_cause(path, &err, &what);
+	}
+	NL_SET_ERR_MSG_FMT(extack, "%s", what);
+	return err;
 }
 
 /**
@@ -167,15 +199,12 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 {
 	struct rblk_clt_path *path = &session->paths[0];
 	const char *what = NULL;
+	unsigned int noio;
 	int err;
 
 	lockdep_assert_held(&session->setup);
-	if (session->tag_set_ready) {
-		if (READ_ONCE(path->state) == RBLK_PATH_LIVE)
-			return 0;
-		NL_SET_ERR_MSG(extack, "the connection to the server was lost just now");
-		return -ENOTCONN;
-	}
+	if (session->tag_set_ready)
+		return rblk_clt_session_wait(session, args->deadline, extack);
 	err = rblk_clt_path_connect(path, args->deadline, &what);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s", what);
@@ -184,16 +213,25 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	/* The path's lock keeps what the plan is read from, should it fail now. */
 	mutex_lock(&path->lock);
 	if (path->nr_queues) {
-		path->plan.max_io = rblk_clt_max_io(path);
+		session->plan = path->plan;
 		what = "no memory for the requests of the session";
+		/* Under a lock that the end of requests takes, perhaps of another session. */
+		noio = memalloc_noio_save();
 		err = rblk_clt_tag_set_alloc(session);
+		memalloc_noio_restore(noio);
 	} else {
 		what = "the connection to the server was lost just now";
 		err = -ENOTCONN;
 		rblk_clt_path_cause(path, &err, &what);
 	}
+	/*
+	 * There a write is acknowledged before it is anywhere: one that was lost with the
+	 * connection must not be followed by others as if nothing had been.
+	 */
+	if (!err && path->dev->caps.iwarp)
+		WRITE_ONCE(session->reconnect, false);
 	if (!err)
-		session->tag_set_ready = true;
+		WRITE_ONCE(session->tag_set_ready, true);
 	mutex_unlock(&path->lock);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s", what);

@@ -6,6 +6,7 @@
 #include <linux/blkdev.h>
 #include <linux/device.h>
 #include <linux/slab.h>
+#include <uapi/linux/rblk_client.h>
 #include "client.h"
 
 static struct rblk_clt_device *rblk_clt_sysfs_dev(struct device *d)
@@ -15,14 +16,17 @@ static struct rblk_clt_device *rblk_clt_sysfs_dev(struct device *d)
 
 static ssize_t state_show(struct device *d, struct device_attribute *attr, char *buf)
 {
-	struct rblk_clt_device *dev = rblk_clt_sysfs_dev(d);
+	/* As in Documentation/netlink/specs/rblk-client.yaml. */
+	static const char * const names[] = {
+		[RBLK_CLIENT_DEVICE_STATE_LIVE] = "live",
+		[RBLK_CLIENT_DEVICE_STATE_FAILED] = "failed",
+		[RBLK_CLIENT_DEVICE_STATE_REMOVING] = "removing",
+		[RBLK_CLIENT_DEVICE_STATE_RECOVERING] = "recovering",
+	};
 	const char *what;
-	int err;
 
-	if (test_bit(RBLK_DEV_REMOVING, &dev->flags))
-		return sysfs_emit(buf, "removing\n");
-	rblk_clt_device_reason(dev, &err, &what);
-	return sysfs_emit(buf, "%s\n", err ? "failed" : "live");
+	return sysfs_emit(buf, "%s\n",
+			  names[rblk_clt_device_state(rblk_clt_sysfs_dev(d), &what)]);
 }
 static DEVICE_ATTR_RO(state);
 
@@ -35,6 +39,26 @@ static ssize_t reason_show(struct device *d, struct device_attribute *attr, char
 	return sysfs_emit(buf, "%s\n", err && what ? what : "");
 }
 static DEVICE_ATTR_RO(reason);
+
+static ssize_t no_path_timeout_ms_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(rblk_clt_sysfs_dev(d)->no_path_ms));
+}
+
+static ssize_t no_path_timeout_ms_store(struct device *d, struct device_attribute *attr,
+					const char *buf, size_t count)
+{
+	u32 ms;
+	int err = kstrtou32(buf, 0, &ms);
+
+	if (err)
+		return err;
+	if (ms > RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS && ms != RBLK_CLT_FOR_EVER)
+		return -EINVAL;
+	rblk_clt_no_path_set(rblk_clt_sysfs_dev(d), ms);
+	return count;
+}
+static DEVICE_ATTR_RW(no_path_timeout_ms);
 
 static ssize_t export_show(struct device *d, struct device_attribute *attr, char *buf)
 {
@@ -109,6 +133,7 @@ static DEVICE_ATTR_RO(extents);
 static struct attribute *rblk_clt_attrs[] = {
 	&dev_attr_state.attr,
 	&dev_attr_reason.attr,
+	&dev_attr_no_path_timeout_ms.attr,
 	&dev_attr_export.attr,
 	&dev_attr_server.attr,
 	&dev_attr_session.attr,

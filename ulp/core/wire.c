@@ -327,6 +327,7 @@ static void rblk_open_reply_encode(const struct rblk_msg *msg, void *body)
 		.extent_shift = msg->open_reply.extent_shift,
 		.backing = msg->open_reply.backing,
 		.extents = cpu_to_le32(msg->open_reply.extents),
+		.writer_epoch = cpu_to_le32(msg->open_reply.writer_epoch),
 	};
 
 	export_uuid(wire.incarnation, &msg->open_reply.incarnation);
@@ -346,6 +347,7 @@ static void rblk_open_reply_decode(const void *body, struct rblk_msg *msg)
 	msg->open_reply.extent_shift = wire.extent_shift;
 	msg->open_reply.backing = wire.backing;
 	msg->open_reply.extents = le32_to_cpu(wire.extents);
+	msg->open_reply.writer_epoch = le32_to_cpu(wire.writer_epoch);
 }
 
 static bool rblk_extents_ok(const struct rblk_msg *msg)

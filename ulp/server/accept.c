@@ -66,6 +66,8 @@ static enum rblk_status rblk_srv_replace(const struct rblk_req *req)
 	enum rblk_status status = RBLK_OK;
 	struct rblk_srv_path *old;
 
+	if (rblk_fault_unfenced())
+		return RBLK_OK;
 	mutex_lock(&rblk_srv_lock);
 	old = rblk_srv_path_find(&req->session, req->path);
 	if (old)

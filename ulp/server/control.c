@@ -115,6 +115,9 @@ static enum rblk_status rblk_srv_answer(struct rblk_srv_path *path, const struct
 	default:
 		break;
 	}
+	/* No fault of the client, who has to come again. */
+	if (READ_ONCE(path->state) == RBLK_SRV_ENDING)
+		return RBLK_SHUTDOWN;
 	if (READ_ONCE(path->state) != RBLK_SRV_READY)
 		return RBLK_MALFORMED;
 	switch (msg->type) {

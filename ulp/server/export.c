@@ -163,6 +163,11 @@ enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *pat
 			export->readers++;
 		else
 			export->writers++;
+		if (!open->read_only && !uuid_equal(&export->last_writer, &path->session_id)) {
+			export->last_writer = path->session_id;
+			export->writer_epoch++;
+		}
+		open->writer_epoch = export->writer_epoch;
 		open->export = export;
 		list_add_tail(&open->entry, &path->opens);
 		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);

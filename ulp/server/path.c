@@ -249,14 +249,16 @@ struct rblk_srv_path *rblk_srv_path_create(const struct rblk_req *req)
 
 	mutex_lock(&rblk_srv_lock);
 	other = rblk_srv_path_find(&req->session, req->path);
-	if (other) {
+	if (other)
 		rblk_srv_path_put(other);
+	if (other && !rblk_fault_unfenced()) {
 		err = -EEXIST;
 	} else if (rblk_srv_nr_paths >= RBLK_SRV_PATHS_MAX) {
 		err = -EUSERS;
 	} else {
 		kref_get(&path->ref);
-		list_add_tail(&path->entry, &rblk_srv_paths);
+		/* Where an older one is still there, this is the one to be found. */
+		list_add(&path->entry, &rblk_srv_paths);
 		rblk_srv_nr_paths++;
 		path->build_by = jiffies + RBLK_SRV_BUILD_TIMEOUT;
 		queue_delayed_work(rblk_srv_wq, &path->ping_work, RBLK_SRV_BUILD_TIMEOUT);

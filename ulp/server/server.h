@@ -66,6 +66,8 @@ struct rblk_srv_path;
  * @allow: their names
  * @readers: sessions that have it open for reading only
  * @writers: sessions that have it open for writing
+ * @last_writer: session that opened it for writing last
+ * @writer_epoch: how often that was another one than before
  * @nr_blocks: blocks of memory
  * @blocks: first page of each, 1 << RBLK_BLOCK_SHIFT bytes
  */
@@ -83,6 +85,8 @@ struct rblk_srv_export {
 	char			(*allow)[RBLK_NAME_SIZE];
 	u32			readers;
 	u32			writers;
+	uuid_t			last_writer;
+	u32			writer_epoch;
 	u32			nr_blocks;
 	struct page		**blocks;
 };
@@ -116,6 +120,7 @@ struct rblk_srv_export_args {
  * @handle: its name on this path
  * @read_only: for reading only
  * @revoked: the client was told to close it
+ * @writer_epoch: of the export, when it was opened
  * @plan: how it is registered
  * @nr_mrs: extents
  * @mrs: a registration of each
@@ -126,6 +131,7 @@ struct rblk_srv_open {
 	u32			handle;
 	bool			read_only;
 	bool			revoked;
+	u32			writer_epoch;
 	struct rblk_export_plan	plan;
 	u32			nr_mrs;
 	struct rblk_mr		*mrs;

@@ -59,8 +59,11 @@ static const char * const rblk_fault_names[RBLK_FAULTS] = {
 	[RBLK_FAULT_WORK_LISTEN]	= "work_listen",
 	[RBLK_FAULT_WORK_FAIL]		= "work_fail",
 	[RBLK_FAULT_WORK_REVOKE]	= "work_revoke",
+	[RBLK_FAULT_WORK_CONNECT]	= "work_connect",
 };
 
+static bool rblk_fault_no_pause;
+static bool rblk_fault_no_fence;
 static char *rblk_fault_limits;
 module_param_named(limits, rblk_fault_limits, charp, 0444);
 MODULE_PARM_DESC(limits, "For tests: NAME=VALUE,... what RDMA devices can do at the most");
@@ -242,6 +245,32 @@ void rblk_fault_reads(const struct ib_qp_attr *attr)
 }
 
 /**
+ * rblk_fault_hurry - are there to be no pauses between attempts to connect?
+ *
+ * Context: Any.
+ * Return: true if so.
+ */
+bool rblk_fault_hurry(void)
+{
+	return READ_ONCE(rblk_fault_no_pause);
+}
+EXPORT_SYMBOL_GPL(rblk_fault_hurry);
+
+/**
+ * rblk_fault_unfenced - is a new generation of a path to be let in beside the old one?
+ *
+ * That is wrong. A test that looks for late writes must find them then.
+ *
+ * Context: Any.
+ * Return: true if so.
+ */
+bool rblk_fault_unfenced(void)
+{
+	return READ_ONCE(rblk_fault_no_fence);
+}
+EXPORT_SYMBOL_GPL(rblk_fault_unfenced);
+
+/**
  * rblk_fault_init - take orders
  *
  * Context: Module load.
@@ -258,6 +287,8 @@ int rblk_fault_init(void)
 		return err;
 	rblk_fault_dir = debugfs_create_dir("rblk", NULL);
 	debugfs_create_x32("reads", 0400, rblk_fault_dir, &rblk_fault_last_reads);
+	debugfs_create_bool("unfenced", 0600, rblk_fault_dir, &rblk_fault_no_fence);
+	debugfs_create_bool("hurry", 0600, rblk_fault_dir, &rblk_fault_no_pause);
 	dir = debugfs_create_dir("fault", rblk_fault_dir);
 	for (i = 0; i < RBLK_FAULTS; i++)
 		debugfs_create_file(rblk_fault_names[i], 0600, dir, &rblk_faults[i],

@@ -9,11 +9,12 @@
 #define RBLK_CLIENT_FAMILY_NAME		"rblk-client"
 #define RBLK_CLIENT_FAMILY_VERSION	1
 
-#define RBLK_CLIENT_NAME_MAX		63
-#define RBLK_CLIENT_ADDR_LEN		28
-#define RBLK_CLIENT_MAX_QUEUES		128
-#define RBLK_CLIENT_MAX_DEPTH		1024
-#define RBLK_CLIENT_MAX_TIMEOUT_MS	600000
+#define RBLK_CLIENT_NAME_MAX			63
+#define RBLK_CLIENT_ADDR_LEN			28
+#define RBLK_CLIENT_MAX_QUEUES			128
+#define RBLK_CLIENT_MAX_DEPTH			1024
+#define RBLK_CLIENT_MAX_TIMEOUT_MS		600000
+#define RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS	86400000
 
 /**
  * enum rblk_client_path_state - Where a path is in its life.
@@ -30,13 +31,14 @@ enum rblk_client_path_state {
 
 /**
  * enum rblk_client_device_state - What a device does with I/O: live serves it;
- *   failed returns an error for each request, until the device is unmapped;
- *   removing refuses new openers.
+ *   recovering lets it wait for the connection to come back; failed returns an
+ *   error for each request; removing refuses new openers.
  */
 enum rblk_client_device_state {
 	RBLK_CLIENT_DEVICE_STATE_LIVE,
 	RBLK_CLIENT_DEVICE_STATE_FAILED,
 	RBLK_CLIENT_DEVICE_STATE_REMOVING,
+	RBLK_CLIENT_DEVICE_STATE_RECOVERING,
 };
 
 /**
@@ -70,6 +72,7 @@ enum {
 	RBLK_CLIENT_A_PATH_QUEUES,
 	RBLK_CLIENT_A_PATH_DEPTH,
 	RBLK_CLIENT_A_PATH_LAST_ERROR,
+	RBLK_CLIENT_A_PATH_RECONNECTS,
 
 	__RBLK_CLIENT_A_PATH_MAX,
 	RBLK_CLIENT_A_PATH_MAX = (__RBLK_CLIENT_A_PATH_MAX - 1)
@@ -110,6 +113,8 @@ enum {
 	RBLK_CLIENT_A_DEVICE_SESSION_ID,
 	RBLK_CLIENT_A_DEVICE_OPENERS,
 	RBLK_CLIENT_A_DEVICE_QUEUE,
+	RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS,
+	RBLK_CLIENT_A_DEVICE_NO_RECONNECT,
 
 	__RBLK_CLIENT_A_DEVICE_MAX,
 	RBLK_CLIENT_A_DEVICE_MAX = (__RBLK_CLIENT_A_DEVICE_MAX - 1)

@@ -39,6 +39,8 @@ TEST(Decode, FullDevice) {
     EXPECT_EQ(device.size, 512ULL << 20);
     EXPECT_EQ(device.extent_size, 64ULL << 20);
     EXPECT_EQ(device.openers, 1u);
+    EXPECT_EQ(device.no_path_timeout_ms, 30'000u);
+    EXPECT_FALSE(device.no_reconnect);
     EXPECT_EQ(uuid_text(device.incarnation.value()), "10111213-1415-1617-1819-1a1b1c1d1e1f");
     ASSERT_EQ(device.queue_stats.size(), 2u);
     EXPECT_EQ(device.queue_stats[1].index, 1u);
@@ -51,8 +53,17 @@ TEST(Decode, FullDevice) {
 TEST(Decode, SmallDevice) {
     auto device = decode_device(small_device(0, "db").bytes());
     EXPECT_EQ(device.openers, std::nullopt);
+    EXPECT_EQ(device.no_path_timeout_ms, std::nullopt);
     EXPECT_EQ(device.incarnation, std::nullopt);
     EXPECT_TRUE(device.queue_stats.empty());
+}
+
+TEST(Decode, FailedDevice) {
+    auto device = decode_device(failed_device(1, "db", "gone").bytes());
+    EXPECT_EQ(device.state, unsigned{RBLK_CLIENT_DEVICE_STATE_FAILED});
+    EXPECT_EQ(device.reason, "gone");
+    EXPECT_TRUE(device.read_only);
+    EXPECT_TRUE(device.no_reconnect);
 }
 
 TEST(Decode, UnknownAttributesOfANewerKernel) {
@@ -185,6 +196,8 @@ TEST_F(Requests, MapWithAll) {
     request.queues = 4;
     request.depth = 64;
     request.timeout_ms = 1500;
+    request.no_path_timeout_ms = no_path_for_ever;
+    request.no_reconnect = true;
     auto mapped = client.map(request);
     EXPECT_EQ(mapped.index, 5u);
     EXPECT_EQ(mapped.name, "rblk5");
@@ -199,6 +212,8 @@ TEST_F(Requests, MapWithAll) {
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_QUEUES), 4u);
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_DEPTH), 64u);
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 1500u);
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS), 4294967295u);
+    EXPECT_TRUE(sent.has(RBLK_CLIENT_A_DEVICE_NO_RECONNECT));
 }
 
 TEST_F(Requests, MapWithLittle) {

@@ -3,6 +3,7 @@
 #include <set>
 #include <sstream>
 
+#include <linux/rblk_client.h>
 #include <linux/rblk_server.h>
 
 #include "command_fixture.hpp"
@@ -162,6 +163,10 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"map", "10.0.0.1", "x", "--timeout", "0"}, "1 to 600"},
         {{"map", "10.0.0.1", "x", "--timeout", "601"}, "1 to 600"},
         {{"map", "10.0.0.1", "x", "--client-name", "a/b"}, "client name"},
+        {{"map", "10.0.0.1", "x", "--no-path-timeout"}, "--no-path-timeout"},
+        {{"map", "10.0.0.1", "x", "--no-path-timeout", "86401"}, "0 to 86400, or 'forever'"},
+        {{"map", "10.0.0.1", "x", "--no-path-timeout", "never"}, "--no-path-timeout is 'never'"},
+        {{"map", "10.0.0.1", "x", "--no-reconnect", "--no-path-timeout", "1"}, "exclude"},
         {{"unmap"}, "DEVICE"},
         {{"unmap", "sda"}, "sda"},
         {{"unmap", "rblk0p1"}, "partition"},
@@ -228,6 +233,35 @@ TEST_F(CommandTest, ExportRemove) {
     EXPECT_EQ(outcome.out, "export db removed\n");
     EXPECT_TRUE(rig.kernel.requests.at(0).has(RBLK_SERVER_A_EXPORT_FORCE));
     EXPECT_EQ(json_of(rig.run({"export", "remove", "db", "--json"}).out)["removed"], "db");
+}
+
+TEST_F(CommandTest, DeviceThatDoesNotServeIsRemarked) {
+    auto remark = [&](const Put& device) {
+        client_says({device});
+        EXPECT_EQ(rig.run({"device", "show", "0", "--json"}).err, "");
+        return rig.run({"device", "show", "0"}).err;
+    };
+    EXPECT_EQ(remark(full_device(0, "db")), "");
+    EXPECT_TRUE(has(remark(recovering_device(0, 30'000)), "waits for the connection"));
+    EXPECT_TRUE(has(remark(failed_device(0, "db", "gone")), "for good"));
+    // Of a kernel that reconnects.
+    auto failed = Put()
+                      .u32(RBLK_CLIENT_A_DEVICE_INDEX, 0)
+                      .text(RBLK_CLIENT_A_DEVICE_NAME, "rblk0")
+                      .text(RBLK_CLIENT_A_DEVICE_EXPORT, "db")
+                      .v4(RBLK_CLIENT_A_DEVICE_SERVER, "10.0.0.1", 7471)
+                      .u32(RBLK_CLIENT_A_DEVICE_STATE, RBLK_CLIENT_DEVICE_STATE_FAILED)
+                      .u32(RBLK_CLIENT_A_DEVICE_SIZE, 2 << 20)
+                      .u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, 0);
+    EXPECT_TRUE(has(remark(failed), "rblk session list"));
+}
+
+TEST_F(CommandTest, CompletionOffersForever) {
+    auto completion = rig.run({"completion"}).out;
+    auto begin = completion.find("\"map\") words=");
+    ASSERT_NE(begin, std::string::npos);
+    auto line = completion.substr(begin, completion.find('\n', begin) - begin);
+    EXPECT_TRUE(has(line, "--no-path-timeout forever --no-reconnect")) << line;
 }
 
 TEST_F(CommandTest, Version) {

@@ -34,13 +34,26 @@ TEST_F(Golden, ManyDevices) {
                        .u64(RBLK_CLIENT_A_DEVICE_SIZE, 5ULL << 40)
                        .u32(RBLK_CLIENT_A_DEVICE_BACKING, 42);
     client_says({full_device(0, "db"), failed_device(1, std::string(63, 'n'), "the server is gone"),
-                 small_device(2, "a.b_c:d-e"), unknown});
+                 small_device(2, "a.b_c:d-e"), recovering_device(3, 0xffff'ffff), unknown});
     expect_both(rig, {"device", "list"}, "devices-many");
 }
 
 TEST_F(Golden, FailedDeviceWithOddText) {
     client_says({failed_device(1, "db", "cut \x1b[31m\n\xff größe")});
     expect_both(rig, {"device", "show", "1"}, "device-failed");
+}
+
+TEST_F(Golden, RecoveringDevice) {
+    client_says({recovering_device(0, 1050)});
+    expect_both(rig, {"device", "show", "0"}, "device-recovering");
+    const std::pair<std::uint32_t, const char*> table[] = {
+        {0, "0 s"}, {1, "0.001 s"}, {86'400'000, "86400 s"}, {0xffff'ffff, "for ever"}};
+    for (const auto& [ms, text] : table) {
+        client_says({recovering_device(0, ms)});
+        EXPECT_TRUE(has(rig.run({"device", "show", "0"}).out,
+                        std::string("no-path timeout:  ") + text + "\n"))
+            << text;
+    }
 }
 
 TEST_F(Golden, SmallDevice) {
@@ -87,6 +100,8 @@ TEST_F(CommandTest, Monitor) {
     auto& kernel = rig.kernel;
     auto fill = [&] {
         kernel.event(client_id, RBLK_CLIENT_CMD_DEVICE_ADD_NTF, full_device(0, "db"));
+        kernel.event(client_id, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF, recovering_device(0, 30'000));
+        kernel.event(client_id, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF, full_device(0, "db"));
         kernel.event(client_id, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF,
                      failed_device(0, "db", "the server is gone"));
         kernel.event(client_id, RBLK_CLIENT_CMD_DEVICE_REMOVE_NTF, small_device(0, "db"));
@@ -126,7 +141,7 @@ TEST_F(CommandTest, Monitor) {
     std::istringstream lines(json.out);
     std::size_t count = 0;
     for (std::string line; std::getline(lines, line); count++) json_of(line);
-    EXPECT_EQ(count, 20u);
+    EXPECT_EQ(count, 22u);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// What people write: sizes, names, devices, addresses.
+// What people write: sizes, names, devices, times, addresses.
 #include <gtest/gtest.h>
 
 #include "error.hpp"
@@ -7,6 +7,7 @@
 #include "input/device.hpp"
 #include "input/name.hpp"
 #include "input/size.hpp"
+#include "input/wait.hpp"
 #include "output/clean.hpp"
 #include "rig.hpp"
 
@@ -169,6 +170,24 @@ TEST(DeviceName, Junk) {
     auto message = usage_error([] { parse_device("/dev/rblk3p1"); });
     EXPECT_NE(message.find("partition"), std::string::npos) << message;
     EXPECT_NE(message.find("rblk3"), std::string::npos) << message;
+}
+
+TEST(Wait, Valid) {
+    const std::pair<const char*, std::optional<std::uint32_t>> table[] = {
+        {"0", 0}, {"1", 1}, {"007", 7}, {"600", 600}, {"forever", std::nullopt},
+    };
+    for (const auto& [text, seconds] : table)
+        EXPECT_EQ(parse_wait("--wait", text, 600), seconds) << text;
+}
+
+TEST(Wait, Junk) {
+    for (auto text : {"", "601", "-1", "+1", " 1", "1 ", "1.5", "30s", "0x1", "4294967296", "never",
+                      "Forever", "forever ", "for ever", "-", "%s"})
+        EXPECT_EQ(usage_error([&] { parse_wait("--wait", text, 600); }),
+                  std::string("--wait is '") + text +
+                      "', and must be a number of seconds from 0 to 600, or 'forever' | ");
+    auto message = usage_error([] { parse_wait("--wait", "a\x1b", 600); });
+    EXPECT_NE(message.find("'a\\x1b'"), std::string::npos) << message;
 }
 
 TEST(Clean, KeepsTextAndShowsTheRest) {

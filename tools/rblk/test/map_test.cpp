@@ -35,6 +35,9 @@ TEST_F(MapTest, PrintsThePathAlone) {
     EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME), "node-b");
     EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SERVER), v4_bytes("10.0.0.1", 7471));
     EXPECT_FALSE(sent.has(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS));
+    // How long I/O waits for a path is the kernel's choice, and so is that it waits.
+    EXPECT_FALSE(sent.has(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS));
+    EXPECT_FALSE(sent.has(RBLK_CLIENT_A_DEVICE_NO_RECONNECT));
 }
 
 TEST_F(MapTest, Json) {
@@ -56,6 +59,27 @@ TEST_F(MapTest, Options) {
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_DEPTH), 1u);
     EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME), "me");
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 600000u);
+}
+
+TEST_F(MapTest, NoPathTimeout) {
+    const std::pair<const char*, std::uint32_t> table[] = {
+        {"0", 0},
+        {"30", 30'000},
+        {"86400", RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS},
+        {"forever", 4294967295},
+    };
+    for (const auto& [text, ms] : table) {
+        rig.kernel.requests.clear();
+        EXPECT_EQ(rig.run({"map", "10.0.0.1", "db", "--no-path-timeout", text}).exit, 0);
+        EXPECT_EQ(rig.kernel.requests.at(0).u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS), ms);
+        EXPECT_FALSE(rig.kernel.requests[0].has(RBLK_CLIENT_A_DEVICE_NO_RECONNECT));
+    }
+}
+
+TEST_F(MapTest, NoReconnect) {
+    EXPECT_EQ(rig.run({"map", "10.0.0.1", "db", "--no-reconnect"}).exit, 0);
+    EXPECT_TRUE(rig.kernel.requests.at(0).has(RBLK_CLIENT_A_DEVICE_NO_RECONNECT));
+    EXPECT_FALSE(rig.kernel.requests[0].has(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS));
 }
 
 TEST_F(MapTest, WaitsForTheNode) {

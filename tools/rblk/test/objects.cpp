@@ -28,7 +28,7 @@ Put queue(std::uint32_t index) {
         .u32(RBLK_CLIENT_A_QUEUE_ERRORS, index);
 }
 
-Put facts(Put device) {
+Put facts(Put device, std::uint32_t no_path_timeout_ms = 30'000) {
     return device.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME, "node-b")
         .u32(RBLK_CLIENT_A_DEVICE_QUEUES, 2)
         .u32(RBLK_CLIENT_A_DEVICE_DEPTH, 128)
@@ -40,6 +40,7 @@ Put facts(Put device) {
         .id(RBLK_CLIENT_A_DEVICE_INCARNATION, 0x10)
         .id(RBLK_CLIENT_A_DEVICE_SESSION_ID, 0xa0)
         .u32(RBLK_CLIENT_A_DEVICE_OPENERS, 1)
+        .u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, no_path_timeout_ms)
         .nest(RBLK_CLIENT_A_DEVICE_QUEUE, queue(0))
         .nest(RBLK_CLIENT_A_DEVICE_QUEUE, queue(1));
 }
@@ -48,6 +49,18 @@ Put facts(Put device) {
 
 Put full_device(std::uint32_t index, const std::string& export_name) {
     return facts(small_device(index, export_name)).flag(RBLK_CLIENT_A_DEVICE_SHARED);
+}
+
+Put recovering_device(std::uint32_t index, std::uint32_t no_path_timeout_ms) {
+    return facts(Put()
+                     .u32(RBLK_CLIENT_A_DEVICE_INDEX, index)
+                     .text(RBLK_CLIENT_A_DEVICE_NAME, "rblk" + std::to_string(index))
+                     .text(RBLK_CLIENT_A_DEVICE_EXPORT, "db")
+                     .v4(RBLK_CLIENT_A_DEVICE_SERVER, "10.0.0.1", 7471)
+                     .u32(RBLK_CLIENT_A_DEVICE_STATE, RBLK_CLIENT_DEVICE_STATE_RECOVERING)
+                     .u64(RBLK_CLIENT_A_DEVICE_SIZE, 512ULL << 20)
+                     .text(RBLK_CLIENT_A_DEVICE_REASON, "transport retry counter exceeded"),
+                 no_path_timeout_ms);
 }
 
 Put failed_device(std::uint32_t index, const std::string& export_name, const std::string& reason) {
@@ -59,7 +72,8 @@ Put failed_device(std::uint32_t index, const std::string& export_name, const std
                      .u32(RBLK_CLIENT_A_DEVICE_STATE, RBLK_CLIENT_DEVICE_STATE_FAILED)
                      .u32(RBLK_CLIENT_A_DEVICE_SIZE, 2 << 20)
                      .text(RBLK_CLIENT_A_DEVICE_REASON, reason))
-        .flag(RBLK_CLIENT_A_DEVICE_READ_ONLY);
+        .flag(RBLK_CLIENT_A_DEVICE_READ_ONLY)
+        .flag(RBLK_CLIENT_A_DEVICE_NO_RECONNECT);
 }
 
 Put small_export(const std::string& name) {
@@ -99,7 +113,8 @@ Put client_path(std::uint32_t index, std::uint32_t state) {
         .text(RBLK_CLIENT_A_PATH_RDMA_DEVICE, "rxe0")
         .u32(RBLK_CLIENT_A_PATH_RDMA_PORT, 1)
         .u32(RBLK_CLIENT_A_PATH_QUEUES, 2)
-        .u32(RBLK_CLIENT_A_PATH_DEPTH, 128);
+        .u32(RBLK_CLIENT_A_PATH_DEPTH, 128)
+        .u32(RBLK_CLIENT_A_PATH_RECONNECTS, index);
     if (state == RBLK_CLIENT_PATH_STATE_FAILED)
         path.text(RBLK_CLIENT_A_PATH_LAST_ERROR, "transport retries used up");
     return path;

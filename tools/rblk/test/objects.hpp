@@ -12,6 +12,9 @@ namespace rblk::test {
 Put small_device(std::uint32_t index, const std::string& export_name);
 // All there is, live.
 Put full_device(std::uint32_t index, const std::string& export_name);
+// Waits for its connection, for as long as is given.
+Put recovering_device(std::uint32_t index, std::uint32_t no_path_timeout_ms);
+// Of a connection that is not made again.
 Put failed_device(std::uint32_t index, const std::string& export_name, const std::string& reason);
 
 Put small_export(const std::string& name);

@@ -10,10 +10,11 @@ namespace {
 
 // In the order of the spec, which is that of the numbers.
 constexpr std::array<std::string_view, RBLK_CLIENT_A_DEVICE_MAX> device_names = {
-    "index",  "name",        "export",      "server",  "client-name", "read-only",
-    "queues", "depth",       "timeout-ms",  "force",   "state",       "reason",
-    "size",   "block-size",  "extent-size", "extents", "max-io",      "backing",
-    "shared", "incarnation", "session-id",  "openers", "queue"};
+    "index",       "name",        "export",      "server",  "client-name", "read-only",
+    "queues",      "depth",       "timeout-ms",  "force",   "state",       "reason",
+    "size",        "block-size",  "extent-size", "extents", "max-io",      "backing",
+    "shared",      "incarnation", "session-id",  "openers", "queue",       "no-path-timeout-ms",
+    "no-reconnect"};
 constexpr AttributeSpec device_spec = {"device", device_names};
 
 constexpr std::array<std::string_view, RBLK_CLIENT_A_QUEUE_MAX> queue_names = {
@@ -25,8 +26,8 @@ constexpr std::array<std::string_view, RBLK_CLIENT_A_SESSION_MAX> session_names 
 constexpr AttributeSpec session_spec = {"session", session_names};
 
 constexpr std::array<std::string_view, RBLK_CLIENT_A_PATH_MAX> path_names = {
-    "index",       "state",     "generation", "source", "server",
-    "rdma-device", "rdma-port", "queues",     "depth",  "last-error"};
+    "index",     "state",  "generation", "source",     "server",    "rdma-device",
+    "rdma-port", "queues", "depth",      "last-error", "reconnects"};
 constexpr AttributeSpec path_spec = {"path", path_names};
 
 // Fails to compile when the ABI has grown and the names above have not.
@@ -58,6 +59,7 @@ ClientPath decode_path(ByteView bytes) {
     path.queues = a.opt_u32(RBLK_CLIENT_A_PATH_QUEUES);
     path.depth = a.opt_u32(RBLK_CLIENT_A_PATH_DEPTH);
     path.last_error = a.opt_text(RBLK_CLIENT_A_PATH_LAST_ERROR);
+    path.reconnects = a.opt_u32(RBLK_CLIENT_A_PATH_RECONNECTS);
     return path;
 }
 
@@ -86,6 +88,8 @@ Device decode_device(ByteView bytes) {
     device.incarnation = opt_uuid(a, RBLK_CLIENT_A_DEVICE_INCARNATION);
     device.session_id = opt_uuid(a, RBLK_CLIENT_A_DEVICE_SESSION_ID);
     device.openers = a.opt_u32(RBLK_CLIENT_A_DEVICE_OPENERS);
+    device.no_path_timeout_ms = a.opt_u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS);
+    device.no_reconnect = a.flag(RBLK_CLIENT_A_DEVICE_NO_RECONNECT);
     for (auto queue : a.nests(RBLK_CLIENT_A_DEVICE_QUEUE))
         device.queue_stats.push_back(decode_queue(queue));
     return device;
@@ -112,6 +116,9 @@ Mapped Client::map(const MapRequest& request) {
     if (request.queues) message.u32(RBLK_CLIENT_A_DEVICE_QUEUES, *request.queues);
     if (request.depth) message.u32(RBLK_CLIENT_A_DEVICE_DEPTH, *request.depth);
     if (request.timeout_ms) message.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS, *request.timeout_ms);
+    if (request.no_path_timeout_ms)
+        message.u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, *request.no_path_timeout_ms);
+    if (request.no_reconnect) message.flag(RBLK_CLIENT_A_DEVICE_NO_RECONNECT);
     auto reply = family_.ask(std::move(message));
     Attributes a(reply, device_spec);
     return {a.u32(RBLK_CLIENT_A_DEVICE_INDEX), a.text(RBLK_CLIENT_A_DEVICE_NAME)};

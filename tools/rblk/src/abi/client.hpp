@@ -12,6 +12,9 @@
 
 namespace rblk {
 
+// The no-path timeout that never ends.
+inline constexpr std::uint32_t no_path_for_ever = 0xffff'ffff;
+
 struct QueueStats {
     std::uint32_t index = 0;
     std::uint64_t reads = 0;
@@ -43,6 +46,8 @@ struct Device {
     std::optional<Uuid> incarnation;
     std::optional<Uuid> session_id;
     std::optional<std::uint32_t> openers;
+    std::optional<std::uint32_t> no_path_timeout_ms;  // no_path_for_ever has no end
+    bool no_reconnect = false;
     std::vector<QueueStats> queue_stats;
 };
 
@@ -57,6 +62,7 @@ struct ClientPath {
     std::optional<std::uint32_t> queues;
     std::optional<std::uint32_t> depth;
     std::optional<std::string> last_error;
+    std::optional<std::uint32_t> reconnects;
 };
 
 struct ClientSession {
@@ -76,6 +82,8 @@ struct MapRequest {
     std::optional<std::uint32_t> queues;
     std::optional<std::uint32_t> depth;
     std::optional<std::uint32_t> timeout_ms;
+    std::optional<std::uint32_t> no_path_timeout_ms;  // no_path_for_ever has no end
+    bool no_reconnect = false;
 };
 
 struct Mapped {

@@ -24,7 +24,7 @@ struct Argument {
         values,      // the same, any number of times
     };
     // What completion can offer for its value.
-    enum class Offers { nothing, devices, exports, listeners };
+    enum class Offers { nothing, devices, exports, listeners, forever };
 
     Kind kind;
     std::string_view name;  // "EXPORT", "--queues"

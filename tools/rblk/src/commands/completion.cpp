@@ -7,7 +7,7 @@
 namespace rblk {
 namespace {
 
-// Names that only the machine knows come from the tool itself.
+// What only the machine knows comes from the tool itself.
 std::string_view source_of(Argument::Offers offers) {
     switch (offers) {
         case Argument::Offers::devices:
@@ -17,6 +17,8 @@ std::string_view source_of(Argument::Offers offers) {
         case Argument::Offers::listeners:
             return "$(rblk listen list 2>/dev/null | awk 'NR > 1 {print $1 ~ /:/ ? \"[\" $1 \"]:\" "
                    "$2 : $1 \":\" $2}')";
+        case Argument::Offers::forever:
+            return "forever";
         case Argument::Offers::nothing:
             break;
     }

@@ -9,6 +9,7 @@
 #include "abi/connection.hpp"
 #include "commands/commands.hpp"
 #include "input/name.hpp"
+#include "input/wait.hpp"
 #include "output/views.hpp"
 
 namespace rblk {
@@ -47,6 +48,13 @@ constexpr Argument arguments[] = {
      .help = "how long it may take; 30 seconds if not given",
      .min = 1,
      .max = RBLK_CLIENT_MAX_TIMEOUT_MS / 1000},
+    {.kind = Argument::Kind::value,
+     .name = "--no-path-timeout",
+     .meta = "SEC|forever",
+     .help = "how long I/O waits for a lost connection before it fails; 30 seconds if not given",
+     .offers = Argument::Offers::forever},
+    {Argument::Kind::flag, "--no-reconnect", "",
+     "do not bring a lost connection back: I/O fails at once and for good"},
 };
 
 std::string client_name(const Environment& env, const Arguments& given) {
@@ -60,6 +68,18 @@ std::string client_name(const Environment& env, const Arguments& given) {
                     fmt::format("the host name '{}' cannot be the client name: it {}", name, fault),
                     "give another one with --client-name");
     return name;
+}
+
+void take_recovery(MapRequest& request, const Arguments& given) {
+    request.no_reconnect = given.given("--no-reconnect");
+    auto text = given.opt_text("--no-path-timeout");
+    if (!text) return;
+    auto seconds =
+        parse_wait("--no-path-timeout", *text, RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS / 1000);
+    request.no_path_timeout_ms = seconds ? *seconds * 1000 : no_path_for_ever;
+    if (request.no_reconnect)
+        throw Error(Exit::usage, "--no-path-timeout and --no-reconnect exclude each other",
+                    "with --no-reconnect I/O never waits for a connection");
 }
 
 // Whether another address of the server is worth trying: nothing answered at this one.
@@ -180,6 +200,7 @@ Exit run(Context& context, const Arguments& given) {
     request.read_only = given.given("--read-only");
     request.queues = given.number("--queues");
     request.depth = given.number("--depth");
+    take_recovery(request, given);
     std::optional<milliseconds> timeout;
     if (auto seconds = given.number("--timeout")) timeout = milliseconds(*seconds * 1000);
 

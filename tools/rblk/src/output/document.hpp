@@ -23,6 +23,7 @@ enum class Format {
     mode,        // of the whole object: read-only or read-write, shared
     allow,       // of the whole object: who may open an export
     tag,         // padded, to stand in front of a line
+    no_path,     // of the whole object: how long I/O waits for a connection
     paths,       // of the whole object: index and state of each path
 };
 

@@ -61,6 +61,15 @@ std::string paths(const Json& object) {
     return joined.empty() ? "-" : joined;
 }
 
+std::string no_path(const Json& object) {
+    if (!flag(object, "reconnect")) return "-";
+    const auto& value = member(object, "no_path_timeout_ms");
+    if (!value.is_number_unsigned()) return "for ever";
+    auto ms = value.get<std::uint32_t>();
+    if (ms % 1000 == 0) return fmt::format("{} s", ms / 1000);
+    return fmt::format("{}.{:03} s", ms / 1000, ms % 1000);
+}
+
 // Characters and not bytes; combining and wide ones are not known here.
 std::size_t width(std::string_view text) {
     return static_cast<std::size_t>(
@@ -89,6 +98,8 @@ std::string cell(const Json& object, const Column& column) {
             return allow(object);
         case Format::tag:
             return pad(plain(value), 4);
+        case Format::no_path:
+            return no_path(object);
         case Format::paths:
             return paths(object);
     }

@@ -36,7 +36,7 @@ std::string word(const std::array<const char*, N>& words, std::uint32_t value) {
 }
 
 std::string device_state(std::uint32_t value) {
-    return word(std::array{"live", "failed", "removing"}, value);
+    return word(std::array{"live", "failed", "removing", "recovering"}, value);
 }
 
 std::string path_state(std::uint32_t value) {
@@ -50,6 +50,16 @@ std::string listener_state(std::uint32_t value) {
 
 Json backing(const std::optional<std::uint32_t>& value) {
     return value ? Json(word(std::array{"memory"}, *value)) : Json();
+}
+
+Json no_path_timeout(const Device& device) {
+    return device.no_path_timeout_ms == no_path_for_ever ? Json()
+                                                         : maybe(device.no_path_timeout_ms);
+}
+
+// A kernel that knows no reconnect says nothing of either.
+Json reconnect(const Device& device) {
+    return device.no_path_timeout_ms ? Json(!device.no_reconnect) : Json();
 }
 
 Json with_schema(Json rest) {
@@ -91,6 +101,8 @@ Json to_json(const Device& device, const Interfaces& interfaces) {
             {"incarnation", maybe(device.incarnation)},
             {"session_id", maybe(device.session_id)},
             {"openers", maybe(device.openers)},
+            {"no_path_timeout_ms", no_path_timeout(device)},
+            {"reconnect", reconnect(device)},
             {"queue_stats", stats}};
 }
 
@@ -123,6 +135,7 @@ Json to_json(const ClientSession& session, const Interfaces& interfaces) {
         paths.push_back({{"index", path.index},
                          {"state", path_state(path.state)},
                          {"generation", maybe(path.generation)},
+                         {"reconnects", maybe(path.reconnects)},
                          {"source", maybe(path.source, interfaces)},
                          {"server", maybe(path.server, interfaces)},
                          {"rdma_device", maybe(path.rdma_device)},
@@ -180,6 +193,8 @@ constexpr Column device_facts[] = {
     {"extent_size", "extent size", Format::size},
     {"queues", "queues"},
     {"depth", "depth"},
+    {"", "no-path timeout", Format::no_path},
+    {"reconnect", "reconnect"},
     {"openers", "openers"},
     {"incarnation", "incarnation"},
     {"session_id", "session"},
@@ -263,6 +278,7 @@ constexpr Column client_path_columns[] = {
     {"index", "PATH"},
     {"state", "STATE"},
     {"generation", "GENERATION"},
+    {"reconnects", "RECONNECTS"},
     {"source", "SOURCE"},
     {"server", "SERVER"},
     {"rdma_device", "RDMA DEVICE"},

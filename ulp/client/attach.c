@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Exports that are open on a path: when a device is mapped, and again on each new
+ * generation of the path.
+ *
+ * A device that is closed while a new generation opens it is closed by one of the two:
+ * the flag RBLK_DEV_CLOSED and the generation in the attach are looked at together,
+ * under the session's lock.
+ */
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <uapi/linux/rblk_client.h>
+#include "client.h"
+
+/*
+ * When a map gives up waiting for a reply. To give up costs the path: where others use the
+ * session too, devices or maps, one that is in a hurry must not take it from them.
+ */
+static unsigned long rblk_clt_ask_deadline(struct rblk_clt_session *session,
+					   unsigned long deadline)
+{
+	mutex_lock(&rblk_clt_lock);
+	if (session->users > 1)
+		deadline = jiffies + RBLK_CLT_ASK_TIMEOUT;
+	mutex_unlock(&rblk_clt_lock);
+	return deadline;
+}
+
+static void rblk_clt_ask_close(struct rblk_clt_path *path, u32 generation, u32 handle,
+			       unsigned long deadline)
+{
+	struct rblk_msg msg = {
+		.type	= RBLK_MSG_CLOSE,
+		.close	= { .handle = handle },
+	};
+	struct rblk_msg reply;
+	const char *what;
+
+	/* Not closed, but still held: better to lose the path than that. */
+	if (rblk_clt_ask(path, generation, &msg, &reply, NULL, false, deadline, &what))
+		rblk_clt_path_error_of(path, generation, -EPROTO,
+				       "the server could not close an export");
+}
+
+/**
+ * rblk_clt_device_close - tell the server to close a device's export
+ * @dev: the device, which has no request in flight and starts none
+ * @deadline: when not to wait for the reply any more, in jiffies
+ *
+ * Context: Process context. Sleeps, for a bounded time. Only the first call does
+ * anything.
+ */
+void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
+{
+	struct rblk_clt_session *session = dev->session;
+	struct rblk_clt_path *path = &session->paths[0];
+	struct rblk_clt_attach attach;
+	bool open;
+
+	spin_lock_irq(&session->lock);
+	attach = dev->attach[path->index];
+	/* On a path that is gone the server has closed it already. */
+	open = !test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags) &&
+	       attach.generation == path->generation &&
+	       (path->state == RBLK_PATH_LIVE || path->state == RBLK_PATH_CONNECTING);
+	spin_unlock_irq(&session->lock);
+	if (open)
+		rblk_clt_ask_close(path, attach.generation, attach.handle, deadline);
+}
+
+/* STATUS takes the server's refusal, if it was that. */
+static int rblk_clt_ask_open(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			     u32 generation, unsigned long deadline,
+			     struct rblk_msg_open_reply *open, enum rblk_status *status,
+			     const char **what)
+{
+	struct rblk_msg msg = { .type = RBLK_MSG_OPEN };
+	struct rblk_msg reply;
+	int err;
+
+	strscpy(msg.open.export, dev->export, sizeof(msg.open.export));
+	msg.open.flags = dev->read_only ? RBLK_OPEN_READ_ONLY : 0;
+	err = rblk_clt_ask(path, generation, &msg, &reply, NULL, false,
+			   rblk_clt_ask_deadline(path->session, deadline), what);
+	*status = reply.status;
+	if (!err)
+		*open = reply.open_reply;
+	return err;
+}
+
+/* The keys of an open, into the array of the path, which nobody reads now. */
+static int rblk_clt_ask_keys(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			     u32 generation, u32 handle, unsigned long deadline,
+			     const char **what)
+{
+	struct rblk_clt_attach *attach = &dev->attach[path->index];
+	struct rblk_msg msg = { .type = RBLK_MSG_EXTENTS };
+	struct rblk_msg reply;
+	u32 *chunk, first = 0;
+	int err = -ENOMEM;
+
+	chunk = kvcalloc(RBLK_RKEYS_MAX, sizeof(*chunk), GFP_KERNEL);
+	if (!attach->rkeys)
+		attach->rkeys = kvcalloc(dev->ext.nr, sizeof(*attach->rkeys), GFP_KERNEL);
+	if (!attach->rkeys || !chunk)
+		goto out;
+	do {
+		/* A server that gives one key at a time must not keep this thread for ever. */
+		if (time_after(jiffies, deadline) || fatal_signal_pending(current)) {
+			*what = "the server took too long to give its keys";
+			err = -ETIMEDOUT;
+			goto out;
+		}
+		msg.extents.handle = handle;
+		msg.extents.first = first;
+		err = rblk_clt_ask(path, generation, &msg, &reply, chunk, false,
+				   rblk_clt_ask_deadline(path->session, deadline), what);
+		if (err)
+			goto out;
+		if (reply.extents_reply.handle != handle ||
+		    reply.extents_reply.first != first ||
+		    reply.extents_reply.count > dev->ext.nr - first) {
+			*what = "the server's keys are not those that were asked for";
+			err = -EPROTO;
+			goto out;
+		}
+		memcpy(attach->rkeys + first, chunk,
+		       reply.extents_reply.count * sizeof(*chunk));
+		first += reply.extents_reply.count;
+	} while (first < dev->ext.nr);
+out:
+	kvfree(chunk);
+	return err;
+}
+
+/* Return: whether it was closed meanwhile, so that the caller has to do that. */
+static bool rblk_clt_attach(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			    u32 generation, u32 handle)
+{
+	struct rblk_clt_attach *attach = &dev->attach[path->index];
+	bool closed;
+
+	spin_lock_irq(&path->session->lock);
+	attach->handle = handle;
+	/* Pairs with the acquire in rblk_clt_attached(): the keys were written before. */
+	smp_store_release(&attach->generation, generation);
+	closed = test_bit(RBLK_DEV_CLOSED, &dev->flags);
+	spin_unlock_irq(&path->session->lock);
+	return closed;
+}
+
+static int rblk_clt_take_geometry(struct rblk_clt_device *dev,
+				  const struct rblk_msg_open_reply *open, const char **what)
+{
+	int err;
+
+	dev->shared = open->flags & RBLK_OPEN_SHARED;
+	dev->block_size = open->block_size;
+	dev->incarnation = open->incarnation;
+	dev->writer_epoch = open->writer_epoch;
+	err = rblk_extents_init(&dev->ext, open->size, open->extent_shift);
+	if (err) {
+		*what = "the server's geometry makes no sense";
+	} else if (open->block_size > PAGE_SIZE) {
+		*what = "the export's blocks are larger than a page here";
+		err = -EOPNOTSUPP;
+	} else if (!dev->read_only && (open->flags & RBLK_OPEN_READ_ONLY)) {
+		*what = rblk_status_text(RBLK_READ_ONLY);
+		err = -EROFS;
+	}
+	return err;
+}
+
+/**
+ * rblk_clt_device_open - open the export of a device that is being mapped
+ * @dev: the device, in no list yet
+ * @deadline: when to give up, in jiffies
+ * @what: why it failed, in words
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ * Return: 0; or a negative errno, and it is not open.
+ */
+int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
+			 const char **what)
+{
+	struct rblk_clt_session *session = dev->session;
+	struct rblk_clt_path *path = &session->paths[0];
+	struct rblk_msg_open_reply open;
+	enum rblk_status status;
+	u32 generation = 0;
+	int err;
+
+	/* Not on one that only comes up: the server would take it for nonsense. */
+	spin_lock_irq(&session->lock);
+	if (path->state == RBLK_PATH_LIVE)
+		generation = path->generation;
+	spin_unlock_irq(&session->lock);
+	err = rblk_clt_ask_open(dev, path, generation, deadline, &open, &status, what);
+	if (err)
+		return err;
+	err = rblk_clt_take_geometry(dev, &open, what);
+	if (!err)
+		err = rblk_clt_ask_keys(dev, path, generation, open.handle, deadline, what);
+	if (err) {
+		/* What was granted but is of no use must not stay open. */
+		rblk_clt_ask_close(path, generation, open.handle,
+				   rblk_clt_ask_deadline(session, deadline));
+		return err;
+	}
+	rblk_clt_attach(dev, path, generation, open.handle);
+	return 0;
+}
+
+/* What is other than it was, in words; NULL if nothing is. */
+static const char *rblk_clt_differs(const struct rblk_clt_device *dev,
+				    const struct rblk_msg_open_reply *open)
+{
+	if (!uuid_equal(&open->incarnation, &dev->incarnation))
+		return "content lost: the export was made anew, or its server started anew";
+	if (open->size != dev->ext.size)
+		return "the export has another size now";
+	if (open->block_size != dev->block_size)
+		return "the export has blocks of another size now";
+	if (dev->read_only)
+		return NULL;
+	if (open->flags & RBLK_OPEN_READ_ONLY)
+		return "the export is for reading only now";
+	/* What this node has in its page cache, or in flight, is of before that. */
+	if (!dev->shared && open->writer_epoch != dev->writer_epoch)
+		return "content lost: another client had the export open for writing meanwhile";
+	return NULL;
+}
+
+/* It never comes back: whoever reads it must not take something else for what was there. */
+static void rblk_clt_device_lost(struct rblk_clt_device *dev, const char *what)
+{
+	WRITE_ONCE(dev->lost_what, what);
+	/* Pairs with the acquire in rblk_clt_device_reason(). */
+	smp_mb__before_atomic();
+	set_bit(RBLK_DEV_LOST, &dev->flags);
+	rblk_clt_fail_waiting(dev);
+	mutex_lock(&rblk_clt_lock);
+	if (!list_empty(&dev->entry)) {
+		pr_warn_ratelimited("rblk%u: %s, I/O fails for good\n", dev->index, what);
+		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
+	}
+	mutex_unlock(&rblk_clt_lock);
+}
+
+/* The server does not let it have the export now. Others of the session need not wait. */
+static void rblk_clt_device_refused(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+				    u32 generation, const char *what)
+{
+	spin_lock_irq(&path->session->lock);
+	WRITE_ONCE(dev->refused_what, what);
+	dev->attach[path->index].refused = generation;
+	spin_unlock_irq(&path->session->lock);
+}
+
+/*
+ * Return: 0 if the device is open, lost, closed or refused; otherwise the path is of no
+ * use, or of another generation.
+ */
+static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			       u32 generation, const char **what)
+{
+	struct rblk_clt_session *session = path->session;
+	unsigned long deadline = rblk_clt_step_deadline(session, jiffies);
+	struct rblk_msg_open_reply open;
+	enum rblk_status status;
+	const char *differs;
+	bool closed = true;
+	int err;
+
+	err = rblk_clt_ask_open(dev, path, generation, deadline, &open, &status, what);
+	if (err && status == RBLK_OK)
+		return err;
+	if (status == RBLK_NO_EXPORT || status == RBLK_READ_ONLY) {
+		rblk_clt_device_lost(dev, *what);
+		return 0;
+	}
+	if (err) {
+		rblk_clt_device_refused(dev, path, generation, *what);
+		return 0;
+	}
+	differs = rblk_clt_differs(dev, &open);
+	if (differs) {
+		rblk_clt_device_lost(dev, differs);
+	} else if (open.extent_shift != dev->ext.shift) {
+		/* The same content, but requests are cut for other extents. */
+		rblk_clt_device_refused(dev, path, generation,
+					"the export is registered in pieces of another size now");
+	} else {
+		err = rblk_clt_ask_keys(dev, path, generation, open.handle, deadline, what);
+		if (err)
+			return err;
+		closed = rblk_clt_attach(dev, path, generation, open.handle);
+	}
+	if (closed)
+		rblk_clt_ask_close(path, generation, open.handle,
+				   rblk_clt_ask_deadline(session, deadline));
+	return 0;
+}
+
+/**
+ * rblk_clt_reopen_next - a device that is not open on a path's generation
+ * @path: the path
+ * @refused: one that the server refused, rather than one that was not tried yet
+ *
+ * Context: Process context. The caller holds rblk_clt_lock.
+ * Return: the device, or NULL if there is none.
+ */
+struct rblk_clt_device *rblk_clt_reopen_next(struct rblk_clt_path *path, bool refused)
+{
+	const unsigned long not = BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_CLOSED) | BIT(RBLK_DEV_LOST);
+	const struct rblk_clt_attach *attach;
+	struct rblk_clt_device *dev;
+	bool was_refused;
+
+	lockdep_assert_held(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry) {
+		attach = &dev->attach[path->index];
+		was_refused = attach->refused == path->generation;
+		if (dev->session == path->session && !(READ_ONCE(dev->flags) & not) &&
+		    attach->generation != path->generation && was_refused == refused)
+			return dev;
+	}
+	return NULL;
+}
+
+/**
+ * rblk_clt_reopen - open the devices of a session on a new generation of a path
+ * @path: the path, which connects
+ * @what: why it failed, in words
+ *
+ * Context: Process context. Sleeps, for a bounded time for each device.
+ * Return: 0, or a negative errno and the path cannot be used.
+ */
+int rblk_clt_reopen(struct rblk_clt_path *path, const char **what)
+{
+	struct rblk_clt_device *dev;
+	int err;
+
+	do {
+		mutex_lock(&rblk_clt_lock);
+		dev = rblk_clt_reopen_next(path, false);
+		if (dev)
+			kref_get(&dev->ref);
+		mutex_unlock(&rblk_clt_lock);
+		if (!dev)
+			return 0;
+		err = rblk_clt_reopen_one(dev, path, path->generation, what);
+		rblk_clt_device_put(dev);
+	} while (!err);
+	return err;
+}
+
+/* Return: whether the path is still the same. */
+static bool rblk_clt_reopen_refused(struct rblk_clt_path *path, u32 generation)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_device *dev;
+	const char *what;
+	int err;
+
+	mutex_lock(&rblk_clt_lock);
+	dev = READ_ONCE(path->state) == RBLK_PATH_LIVE && path->generation == generation ?
+		rblk_clt_reopen_next(path, true) : NULL;
+	if (dev) {
+		kref_get(&dev->ref);
+		/* The others come first the next time. */
+		list_move_tail(&dev->entry, &rblk_clt_devices);
+	}
+	mutex_unlock(&rblk_clt_lock);
+	if (!dev)
+		return false;
+	err = rblk_clt_reopen_one(dev, path, generation, &what);
+	mutex_lock(&rblk_clt_lock);
+	if (!err && !list_empty(&dev->entry)) {
+		spin_lock_irq(&session->lock);
+		if (rblk_clt_attached(dev, path))
+			clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
+		spin_unlock_irq(&session->lock);
+		synchronize_rcu();
+		if (rblk_clt_attached(dev, path)) {
+			rblk_clt_device_back(dev);
+			rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
+		}
+	}
+	mutex_unlock(&rblk_clt_lock);
+	rblk_clt_device_put(dev);
+	return !err;
+}
+
+/**
+ * rblk_clt_reopen_work - try again to open what the server refused
+ * @work: the path's
+ *
+ * One device a run, each in its turn.
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ */
+void rblk_clt_reopen_work(struct work_struct *work)
+{
+	struct rblk_clt_path *path = container_of(work, struct rblk_clt_path, reopen_work.work);
+	struct rblk_clt_session *session = path->session;
+	unsigned int noio = memalloc_noio_save();
+	bool again;
+
+	again = rblk_clt_reopen_refused(path, READ_ONCE(path->generation));
+	memalloc_noio_restore(noio);
+	if (!again)
+		return;
+	mutex_lock(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	if (path->state == RBLK_PATH_LIVE && rblk_clt_reopen_next(path, true))
+		queue_delayed_work(rblk_clt_connect_wq, &path->reopen_work, RBLK_CLT_REOPEN_PAUSE);
+	spin_unlock_irq(&session->lock);
+	mutex_unlock(&rblk_clt_lock);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * I/O that waits for a path.
+ *
+ * What waits are bios, in a list of their device: those of requests that come while there
+ * is no path, and of those that were in flight on the path that was lost. The requests
+ * themselves end, so that what waits occupies no tag, which the devices of a session
+ * share, and holds up nobody who freezes the queue. When the path is live again, the bios
+ * are submitted anew. It is live only after the server has ended the old generation, so
+ * nothing of that can land later.
+ *
+ * Whether I/O of a device may wait is a matter of its flags. Who sets one that forbids it
+ * calls rblk_clt_fail_waiting() then: it finds all that began to wait before the flag
+ * could be seen, and nothing does afterwards.
+ */
+#include <linux/jiffies.h>
+#include <linux/rcupdate.h>
+#include <uapi/linux/rblk_client.h>
+#include "client.h"
+#include "request.h"
+
+/**
+ * rblk_clt_may_wait - does I/O of a device wait while there is no path?
+ * @dev: the device
+ *
+ * Context: Any.
+ * Return: true if it waits; otherwise it fails.
+ */
+bool rblk_clt_may_wait(const struct rblk_clt_device *dev)
+{
+	unsigned long flags = READ_ONCE(dev->flags);
+
+	/* Not before it is ready: map would wait for the partition scan to end. */
+	return READ_ONCE(dev->session->reconnect) && (flags & BIT(RBLK_DEV_READY)) &&
+	       !(flags & (BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_REMOVING) |
+			  BIT(RBLK_DEV_EXPIRED) | BIT(RBLK_DEV_LOST)));
+}
+
+/**
+ * rblk_clt_wait - let what a request was for wait for a path
+ * @rq: the request, started, not in flight and not mapped for DMA
+ *
+ * Context: Any; queue_rq calls it in the RCU read section in which it looked at the path.
+ * Return: true, and the request is empty and has to be ended without an error; false
+ * if its device does not wait.
+ */
+bool rblk_clt_wait(struct request *rq)
+{
+	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
+	unsigned long flags;
+	struct bio *bio;
+	bool wait;
+
+	/* Under the lock: who forbids it takes the lock next. */
+	spin_lock_irqsave(&dev->wait_lock, flags);
+	wait = rblk_clt_may_wait(dev);
+	if (wait) {
+		/* Who cannot wait for a tag has waited for a path already. */
+		for (bio = rq->bio; bio; bio = bio->bi_next)
+			bio->bi_opf &= ~REQ_NOWAIT;
+		blk_steal_bios(&dev->waiting, rq);
+	}
+	spin_unlock_irqrestore(&dev->wait_lock, flags);
+	return wait;
+}
+
+/* The caller saw a grace period since the flag was set that forbids to wait. */
+static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
+{
+	struct bio_list bios = BIO_EMPTY_LIST;
+	struct bio *bio;
+
+	spin_lock_irq(&dev->wait_lock);
+	/* The path may have come back: then it goes on. */
+	if (!rblk_clt_may_wait(dev)) {
+		bio_list_merge(&bios, &dev->waiting);
+		bio_list_init(&dev->waiting);
+	}
+	spin_unlock_irq(&dev->wait_lock);
+	while ((bio = bio_list_pop(&bios))) {
+		bio->bi_status = BLK_STS_TRANSPORT;
+		bio_endio(bio);
+	}
+}
+
+/**
+ * rblk_clt_fail_waiting - fail what waits of a device that does not wait any more
+ * @dev: the device, with a flag that says so
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ */
+void rblk_clt_fail_waiting(struct rblk_clt_device *dev)
+{
+	/* Whoever saw the flags as they were has put its bios into the list now. */
+	synchronize_rcu();
+	rblk_clt_end_waiting(dev);
+}
+
+/**
+ * rblk_clt_submit_work - submit anew what waited
+ * @work: the device's
+ *
+ * Context: Process context. Sleeps until there are tags: on a workqueue of its own, for
+ * what it waits for may be ended by the work that deals with the next loss.
+ */
+void rblk_clt_submit_work(struct work_struct *work)
+{
+	struct rblk_clt_device *dev = container_of(work, struct rblk_clt_device, submit_work);
+	struct bio_list bios = BIO_EMPTY_LIST;
+	struct bio *bio;
+
+	spin_lock_irq(&dev->wait_lock);
+	bio_list_merge(&bios, &dev->waiting);
+	bio_list_init(&dev->waiting);
+	spin_unlock_irq(&dev->wait_lock);
+	while ((bio = bio_list_pop(&bios)))
+		submit_bio_noacct(bio);
+}
+
+static unsigned long rblk_clt_no_path_until(const struct rblk_clt_device *dev, u32 ms)
+{
+	return READ_ONCE(dev->session->paths[0].lost_at) + msecs_to_jiffies(ms);
+}
+
+static void rblk_clt_no_path_arm(struct rblk_clt_device *dev, u32 ms)
+{
+	long left = rblk_clt_no_path_until(dev, ms) - jiffies;
+
+	if (ms == RBLK_CLT_FOR_EVER)
+		cancel_delayed_work(&dev->no_path_work);
+	else
+		mod_delayed_work(rblk_clt_wq, &dev->no_path_work, max(left, 0L));
+}
+
+/**
+ * rblk_clt_attached - is a device open on what a path is now?
+ * @dev: the device
+ * @path: the path
+ *
+ * Context: Any.
+ * Return: true if so; then its keys may be used, as long as the path is live.
+ */
+bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_path *path)
+{
+	/* Pairs with the release in rblk_clt_attach(): the keys were written before. */
+	return smp_load_acquire(&dev->attach[path->index].generation) ==
+		READ_ONCE(path->generation);
+}
+
+static bool rblk_clt_has_path(const struct rblk_clt_device *dev)
+{
+	const struct rblk_clt_path *path = &dev->session->paths[0];
+
+	return READ_ONCE(path->state) == RBLK_PATH_LIVE && rblk_clt_attached(dev, path);
+}
+
+/**
+ * rblk_clt_no_path_set - say how long I/O of a device waits for a path
+ * @dev: the device
+ * @ms: so long, from when the path was lost; RBLK_CLT_FOR_EVER has no end
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ */
+void rblk_clt_no_path_set(struct rblk_clt_device *dev, u32 ms)
+{
+	mutex_lock(&rblk_clt_lock);
+	WRITE_ONCE(dev->no_path_ms, ms);
+	if (!list_empty(&dev->entry) && rblk_clt_may_wait(dev) && !rblk_clt_has_path(dev))
+		rblk_clt_no_path_arm(dev, ms);
+	mutex_unlock(&rblk_clt_lock);
+}
+
+/**
+ * rblk_clt_no_path_work - a device has been without a path for as long as it may
+ * @work: the device's
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ */
+void rblk_clt_no_path_work(struct work_struct *work)
+{
+	struct rblk_clt_device *dev =
+		container_of(work, struct rblk_clt_device, no_path_work.work);
+	struct rblk_clt_session *session = dev->session;
+	u32 ms = READ_ONCE(dev->no_path_ms);
+	bool expired;
+
+	spin_lock_irq(&session->lock);
+	/* The path may have come back, and gone again, since the clock ran out. */
+	expired = !rblk_clt_has_path(dev) && ms != RBLK_CLT_FOR_EVER &&
+		  !time_before(jiffies, rblk_clt_no_path_until(dev, ms)) &&
+		  !test_and_set_bit(RBLK_DEV_EXPIRED, &dev->flags);
+	spin_unlock_irq(&session->lock);
+	if (!expired)
+		return;
+	rblk_clt_fail_waiting(dev);
+	pr_warn_ratelimited("rblk%u: no connection to the server for %u ms, I/O fails until there is one\n",
+			    dev->index, ms);
+	mutex_lock(&rblk_clt_lock);
+	if (!list_empty(&dev->entry))
+		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
+	mutex_unlock(&rblk_clt_lock);
+}
+
+/**
+ * rblk_clt_path_lost - let the time run for a device without a path
+ * @dev: the device
+ *
+ * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
+ */
+void rblk_clt_path_lost(struct rblk_clt_device *dev)
+{
+	u32 ms = READ_ONCE(dev->no_path_ms);
+
+	lockdep_assert_held(&rblk_clt_lock);
+	/* Its turn comes when it is ready. */
+	if (!test_bit(RBLK_DEV_READY, &dev->flags))
+		return;
+	if (ms && rblk_clt_may_wait(dev))
+		rblk_clt_no_path_arm(dev, ms);
+	else
+		set_bit(RBLK_DEV_EXPIRED, &dev->flags);
+}
+
+/**
+ * rblk_clt_paths_lost - let the time run for the devices of a session without a path
+ * @session: the session
+ *
+ * Context: Process context. Sleeps, not for a peer. The caller holds rblk_clt_lock.
+ */
+void rblk_clt_paths_lost(struct rblk_clt_session *session)
+{
+	struct rblk_clt_device *dev;
+
+	lockdep_assert_held(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		if (dev->session == session)
+			rblk_clt_path_lost(dev);
+	/* What came before it was known that it fails. What was in flight is not here yet. */
+	synchronize_rcu();
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		if (dev->session == session)
+			rblk_clt_end_waiting(dev);
+}
+
+/**
+ * rblk_clt_device_back - let a device go on that has a path again
+ * @dev: the device; it was so for a grace period
+ *
+ * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
+ */
+void rblk_clt_device_back(struct rblk_clt_device *dev)
+{
+	lockdep_assert_held(&rblk_clt_lock);
+	cancel_delayed_work(&dev->no_path_work);
+	queue_work(rblk_clt_submit_wq, &dev->submit_work);
+	pr_info_ratelimited("rblk%u: the connection to the server is back after %u ms\n",
+			    dev->index,
+			    jiffies_to_msecs(jiffies - dev->session->paths[0].lost_at));
+}
