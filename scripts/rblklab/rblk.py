@@ -18,12 +18,15 @@ class Rblk:
 
     def __init__(self, node: Node):
         self.node = node
+        self.reconnect = True
 
     def __call__(self, *words: str, check: bool = True, timeout: float = 60) -> Result:
         """Run 'rblk WORDS...'."""
         return self.node.run(self.command(*words), timeout=timeout, check=check)
 
     def command(self, *words: str) -> str:
+        if words[0] == "map" and not self.reconnect and "--no-reconnect" not in words:
+            words = (*words, "--no-reconnect")
         return shlex.join([str(self.node.kernel.tool), *words])
 
     def start(self, *words: str) -> GuestProcess:

@@ -63,6 +63,8 @@ class Rig:
         self.relay = self.lab.relay
         self.server = Rblk(self.a)
         self.client = Rblk(self.b)
+        # What becomes of a path that is lost is seen best where it stays lost. Scenarios of recovery set this
+        self.client.reconnect = False
         self.address = self.a.ports[0].ipv4
         self.marks = {node: node.console.mark() for node in self.lab.nodes}
         self.started: list[GuestProcess] = []
