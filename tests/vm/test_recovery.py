@@ -7,7 +7,7 @@ import pytest
 from _faults import Fault, allow_failures
 from rblklab import fio, rblk
 from rblklab.clock import moments
-from rblklab.waits import until
+from rblklab.waits import timed, took, until
 
 BACK = 15.0  # the pauses between attempts grow to 0.8 s here; the machine may be slow
 STEPS = ("cm_id", "addr", "route", "dev", "pd", "cq", "qp", "recv", "send", "connect")
@@ -261,6 +261,24 @@ def test_one_that_is_refused_holds_up_no_other(rig, disk):
     assert rig.b.run(f"dd if={disk} bs=5 count=1 status=none").stdout == "stays"
     fio.verify(rig.b, disk, bs="64k", size="1m", iodepth=8)
     job.kill()
+
+
+def test_a_path_that_serves_nothing(rig, disk):
+    """
+    It comes back each time, and breaks at the first request each time. That is no path, and
+    I/O fails when its time is over. It began anew with each return.
+    """
+    rig.b.run(f"echo 5000 > /sys/block/{disk[5:]}/rblk/no_path_timeout_ms")
+    Fault(rig.b, "post").order(1, 5)
+    breaker = rig.spawn(rig.b, "while [ ! -e /run/enough ]; do echo 1 5 > /sys/kernel/debug/rblk/fault/post; sleep 0.02; done")
+    read = rig.b.run(timed(f"dd if={disk} of=/dev/null bs=4k count=1 iflag=direct status=none"), check=False)
+    assert read.code != 0 and 4 < took(read) < 5 + BACK, read
+    assert path_of(rig)["generation"] > 3
+    rig.b.run("touch /run/enough")
+    breaker.wait(10)
+    Fault(rig.b, "post").cancel()
+    until(lambda: rig.client.devices()[disk]["state"] == "live", BACK, lambda: rig.client.devices()[disk])
+    fio.verify(rig.b, disk, bs="64k", size="1m", iodepth=8)
 
 
 @pytest.mark.parametrize("fence", [True, False], ids=["fenced", "unfenced"])

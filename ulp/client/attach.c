@@ -361,7 +361,8 @@ static bool rblk_clt_reopen_refused(struct rblk_clt_path *path, u32 generation)
 {
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_device *dev;
-	const char *what;
+	const char *what = NULL;
+	bool back;
 	int err;
 
 	mutex_lock(&rblk_clt_lock);
@@ -376,17 +377,21 @@ static bool rblk_clt_reopen_refused(struct rblk_clt_path *path, u32 generation)
 	if (!dev)
 		return false;
 	err = rblk_clt_reopen_one(dev, path, generation, &what);
+	/* What it may have open there now nobody could close. */
+	if (err)
+		rblk_clt_path_error_of(path, generation, err,
+				       what ?: "an export could not be opened");
 	mutex_lock(&rblk_clt_lock);
-	if (!err && !list_empty(&dev->entry)) {
-		spin_lock_irq(&session->lock);
-		if (rblk_clt_attached(dev, path))
-			clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
-		spin_unlock_irq(&session->lock);
+	spin_lock_irq(&session->lock);
+	/* Whoever deals with the loss of the path waits for rblk_clt_lock, and comes after this. */
+	back = !list_empty(&dev->entry) && rblk_clt_has_path(dev);
+	if (back)
+		clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
+	spin_unlock_irq(&session->lock);
+	if (back) {
 		synchronize_rcu();
-		if (rblk_clt_attached(dev, path)) {
-			rblk_clt_device_back(dev);
-			rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
-		}
+		rblk_clt_device_back(dev);
+		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
 	}
 	mutex_unlock(&rblk_clt_lock);
 	rblk_clt_device_put(dev);

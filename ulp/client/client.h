@@ -256,6 +256,10 @@ enum {
  * @wait_lock: protects @waiting
  * @waiting: I/O that waits for a path
  * @submit_work: submits it anew
+ * @lost_at: since when it has no path, in jiffies; this and the next three under rblk_clt_lock
+ * @was_back: it had a path since
+ * @was_waiting: something waited when it was back
+ * @was_done: requests done when it was back
  * @no_path_ms: how long requests wait for a path, or RBLK_CLT_FOR_EVER
  * @no_path_work: ends their wait
  * @ext: how the export is cut
@@ -283,6 +287,10 @@ struct rblk_clt_device {
 	spinlock_t			wait_lock;	/* protects the next one */
 	struct bio_list			waiting;
 	struct work_struct		submit_work;
+	unsigned long			lost_at;
+	bool				was_back;
+	bool				was_waiting;
+	u64				was_done;
 	u32				no_path_ms;
 	struct delayed_work		no_path_work;
 	struct rblk_extents		ext;
@@ -382,6 +390,7 @@ u32 rblk_clt_device_state(struct rblk_clt_device *dev, const char **what);
 /* hold.c */
 bool rblk_clt_may_wait(const struct rblk_clt_device *dev);
 bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_path *path);
+bool rblk_clt_has_path(const struct rblk_clt_device *dev);
 void rblk_clt_fail_waiting(struct rblk_clt_device *dev);
 void rblk_clt_submit_work(struct work_struct *work);
 void rblk_clt_path_lost(struct rblk_clt_device *dev);

@@ -83,6 +83,8 @@ static int rblk_clt_plan_fits(const struct rblk_clt_path *path, u32 queues, cons
 		return 0;
 	if (path->plan.depth < session->plan.depth || queues < session->tag_set.nr_hw_queues)
 		*what = "the server allows fewer requests than when the session began";
+	else if (path->dev->caps.iwarp)
+		*what = "over iWARP nothing can be continued";
 	else if (path->plan.max_segments < session->plan.max_segments ||
 		 path->plan.max_io < session->plan.max_io)
 		*what = "the RDMA device can do less than the one the session began with";

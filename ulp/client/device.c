@@ -110,6 +110,7 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 	INIT_WORK(&dev->submit_work, rblk_clt_submit_work);
 	INIT_DELAYED_WORK(&dev->no_path_work, rblk_clt_no_path_work);
 	dev->no_path_ms = args->no_path_ms;
+	dev->was_back = true;
 	dev->index = index;
 	dev->session = session;
 	dev->read_only = args->read_only;
@@ -194,9 +195,12 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev, const char **what)
 	dev->session->users++;
 	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_ADD_NTF);
 	set_bit(RBLK_DEV_READY, &dev->flags);
-	/* While it was not ready, nobody let the time run. */
-	if (READ_ONCE(dev->session->paths[0].state) != RBLK_PATH_LIVE)
+	/* While it was not ready, nobody let the time run, and the partitions may not be known. */
+	if (!rblk_clt_has_path(dev)) {
+		set_bit(GD_NEED_PART_SCAN, &disk->state);
 		rblk_clt_path_lost(dev);
+		rblk_clt_fail_waiting(dev);
+	}
 	mutex_unlock(&rblk_clt_lock);
 	return 0;
 

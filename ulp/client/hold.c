@@ -36,13 +36,19 @@ bool rblk_clt_may_wait(const struct rblk_clt_device *dev)
 			  BIT(RBLK_DEV_EXPIRED) | BIT(RBLK_DEV_LOST)));
 }
 
+/* dm has its own bios in a request of its own, and its own paths: both want to know at once. */
+static bool rblk_clt_rq_waits(const struct request *rq)
+{
+	return !rq->end_io && rq->bio && !(rq->bio->bi_opf & REQ_FAILFAST_TRANSPORT);
+}
+
 /**
  * rblk_clt_wait - let what a request was for wait for a path
  * @rq: the request, started, not in flight and not mapped for DMA
  *
  * Context: Any; queue_rq calls it in the RCU read section in which it looked at the path.
  * Return: true, and the request is empty and has to be ended without an error; false
- * if its device does not wait.
+ * if its device does not wait, or whoever sent it.
  */
 bool rblk_clt_wait(struct request *rq)
 {
@@ -51,6 +57,8 @@ bool rblk_clt_wait(struct request *rq)
 	struct bio *bio;
 	bool wait;
 
+	if (!rblk_clt_rq_waits(rq))
+		return false;
 	/* Under the lock: who forbids it takes the lock next. */
 	spin_lock_irqsave(&dev->wait_lock, flags);
 	wait = rblk_clt_may_wait(dev);
@@ -107,19 +115,23 @@ void rblk_clt_submit_work(struct work_struct *work)
 {
 	struct rblk_clt_device *dev = container_of(work, struct rblk_clt_device, submit_work);
 	struct bio_list bios = BIO_EMPTY_LIST;
+	struct blk_plug plug;
 	struct bio *bio;
 
 	spin_lock_irq(&dev->wait_lock);
 	bio_list_merge(&bios, &dev->waiting);
 	bio_list_init(&dev->waiting);
 	spin_unlock_irq(&dev->wait_lock);
+	/* What was one request may be one again. */
+	blk_start_plug(&plug);
 	while ((bio = bio_list_pop(&bios)))
 		submit_bio_noacct(bio);
+	blk_finish_plug(&plug);
 }
 
 static unsigned long rblk_clt_no_path_until(const struct rblk_clt_device *dev, u32 ms)
 {
-	return READ_ONCE(dev->session->paths[0].lost_at) + msecs_to_jiffies(ms);
+	return READ_ONCE(dev->lost_at) + msecs_to_jiffies(ms);
 }
 
 static void rblk_clt_no_path_arm(struct rblk_clt_device *dev, u32 ms)
@@ -147,7 +159,14 @@ bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_
 		READ_ONCE(path->generation);
 }
 
-static bool rblk_clt_has_path(const struct rblk_clt_device *dev)
+/**
+ * rblk_clt_has_path - may I/O of a device be posted?
+ * @dev: the device
+ *
+ * Context: Any. It may change at any time unless the session's lock is held.
+ * Return: true if so.
+ */
+bool rblk_clt_has_path(const struct rblk_clt_device *dev)
 {
 	const struct rblk_clt_path *path = &dev->session->paths[0];
 
@@ -201,9 +220,22 @@ void rblk_clt_no_path_work(struct work_struct *work)
 	mutex_unlock(&rblk_clt_lock);
 }
 
+static u64 rblk_clt_requests_done(const struct rblk_clt_device *dev)
+{
+	u64 done = 0;
+	u32 i;
+
+	for (i = 0; i < dev->nr_queues; i++)
+		done += READ_ONCE(dev->stats[i].reads) + READ_ONCE(dev->stats[i].writes);
+	return done;
+}
+
 /**
  * rblk_clt_path_lost - let the time run for a device without a path
  * @dev: the device
+ *
+ * A path that comes up and serves nothing of what waits is none: then the time runs on
+ * from the loss before.
  *
  * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
  */
@@ -215,6 +247,9 @@ void rblk_clt_path_lost(struct rblk_clt_device *dev)
 	/* Its turn comes when it is ready. */
 	if (!test_bit(RBLK_DEV_READY, &dev->flags))
 		return;
+	if (dev->was_back && (!dev->was_waiting || rblk_clt_requests_done(dev) != dev->was_done))
+		WRITE_ONCE(dev->lost_at, dev->session->paths[0].lost_at);
+	dev->was_back = false;
 	if (ms && rblk_clt_may_wait(dev))
 		rblk_clt_no_path_arm(dev, ms);
 	else
@@ -251,9 +286,14 @@ void rblk_clt_paths_lost(struct rblk_clt_session *session)
 void rblk_clt_device_back(struct rblk_clt_device *dev)
 {
 	lockdep_assert_held(&rblk_clt_lock);
+	spin_lock_irq(&dev->wait_lock);
+	dev->was_waiting = !bio_list_empty(&dev->waiting);
+	spin_unlock_irq(&dev->wait_lock);
+	dev->was_done = rblk_clt_requests_done(dev);
+	dev->was_back = true;
 	cancel_delayed_work(&dev->no_path_work);
 	queue_work(rblk_clt_submit_wq, &dev->submit_work);
 	pr_info_ratelimited("rblk%u: the connection to the server is back after %u ms\n",
 			    dev->index,
-			    jiffies_to_msecs(jiffies - dev->session->paths[0].lost_at));
+			    jiffies_to_msecs(jiffies - dev->lost_at));
 }

@@ -163,17 +163,37 @@ enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *pat
 			export->readers++;
 		else
 			export->writers++;
-		if (!open->read_only && !uuid_equal(&export->last_writer, &path->session_id)) {
-			export->last_writer = path->session_id;
-			export->writer_epoch++;
-		}
-		open->writer_epoch = export->writer_epoch;
 		open->export = export;
 		list_add_tail(&open->entry, &path->opens);
 		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);
 	}
 	mutex_unlock(&rblk_srv_lock);
 	return status;
+}
+
+/**
+ * rblk_srv_export_written - note who has an export open, now that it could write
+ * @open: the open, registered
+ * @path: its path
+ *
+ * Context: Process context. Sleeps. The caller holds the path's lock.
+ * Return: the writer epoch: another number each time another session than the last
+ * one has it open for writing.
+ */
+u32 rblk_srv_export_written(struct rblk_srv_open *open, const struct rblk_srv_path *path)
+{
+	struct rblk_srv_export *export = open->export;
+	u32 epoch;
+
+	lockdep_assert_held(&path->lock);
+	mutex_lock(&rblk_srv_lock);
+	if (!open->read_only && !uuid_equal(&export->last_writer, &path->session_id)) {
+		export->last_writer = path->session_id;
+		export->writer_epoch++;
+	}
+	epoch = export->writer_epoch;
+	mutex_unlock(&rblk_srv_lock);
+	return epoch;
 }
 
 /**

@@ -141,7 +141,7 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 		.extent_shift	= open->plan.extent_shift,
 		.backing	= RBLK_WIRE_MEMORY,
 		.extents	= open->nr_mrs,
-		.writer_epoch	= open->writer_epoch,
+		.writer_epoch	= rblk_srv_export_written(open, path),
 	};
 	return RBLK_OK;
 }

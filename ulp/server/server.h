@@ -120,7 +120,6 @@ struct rblk_srv_export_args {
  * @handle: its name on this path
  * @read_only: for reading only
  * @revoked: the client was told to close it
- * @writer_epoch: of the export, when it was opened
  * @plan: how it is registered
  * @nr_mrs: extents
  * @mrs: a registration of each
@@ -131,7 +130,6 @@ struct rblk_srv_open {
 	u32			handle;
 	bool			read_only;
 	bool			revoked;
-	u32			writer_epoch;
 	struct rblk_export_plan	plan;
 	u32			nr_mrs;
 	struct rblk_mr		*mrs;
@@ -289,6 +287,7 @@ void rblk_srv_export_remove_all(void);
 struct rblk_srv_export *rblk_srv_export_find(const char *name);
 enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *path,
 				     struct rblk_srv_open *open);
+u32 rblk_srv_export_written(struct rblk_srv_open *open, const struct rblk_srv_path *path);
 void rblk_srv_export_unuse(struct rblk_srv_open *open);
 
 /* listener.c */
