@@ -34,7 +34,7 @@ def test_attributes_are_read_while_devices_come_and_go(rig):
 
 
 def test_junk_written_into_attributes(rig):
-    """Rblk's own take nothing from anybody; what the block layer's make of junk leaves the device well."""
+    """Rblk's own, which is one, takes none of it; what the block layer's make of junk leaves the device well."""
     rig.server.export("disk", "8M")
     device = rig.client.map(rig.address, "disk")
     job = rig.spawn(rig.b, fio.command(device, rw="randread", bs="4k", iodepth=8, size="4m", time_based=1, runtime=60))
@@ -44,7 +44,12 @@ def test_junk_written_into_attributes(rig):
     for line in said:
         path, junk, answer = line.split()
         answers[path][junk] = answer
-    assert not [path for path in answers if path.startswith("rblk")], "an attribute of ours can be written"
+    own = "rblk/no_path_timeout_ms"
+    assert [path for path in answers if path.startswith("rblk")] == [own], "which attribute of ours can be written"
+    assert {answers[own].pop(junk) for junk in ("huge", "1-MiB")} == {"ERANGE"}, answers[own]
+    # A write of nothing does not reach it
+    assert answers[own].pop("nothing") == "taken" and set(answers[own].values()) == {"EINVAL"}, answers[own]
+    assert rig.b.read(f"/sys/block/{device[5:]}/{own}").strip() == "30000"
     assert "queue/nr_requests" in answers and "queue/read_ahead_kb" in answers, sorted(answers)
     # What is no number at all is refused, whatever it is written to
     assert {answers["queue/nr_requests"][junk] for junk in ("words", "no-UTF-8", "a-newline")} == {"EINVAL"}, answers["queue/nr_requests"]

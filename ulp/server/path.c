@@ -176,7 +176,8 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 	 */
 	rblk_fault_work_begin(RBLK_FAULT_WORK_PING);
 	mutex_lock(&path->lock);
-	if (READ_ONCE(path->state) == RBLK_SRV_READY) {
+	/* Where the old is let live beside the new, it must not find out that it is dead. */
+	if (READ_ONCE(path->state) == RBLK_SRV_READY && !rblk_fault_unfenced()) {
 		err = rblk_conn_send(&path->control, &ping);
 		/* Counted and not timed: this work may be late, which is no fault of the client. */
 		if (path->dev->caps.iwarp && path->unheard > RBLK_SRV_SILENCE)

@@ -259,7 +259,8 @@ EXPORT_SYMBOL_GPL(rblk_fault_hurry);
 /**
  * rblk_fault_unfenced - is a new generation of a path to be let in beside the old one?
  *
- * That is wrong. A test that looks for late writes must find them then.
+ * That is wrong. A test that looks for late writes must find them then. No path is
+ * pinged meanwhile, else the server would end the old one when it notices.
  *
  * Context: Any.
  * Return: true if so.
