@@ -26,7 +26,7 @@ from rblklab.rundir import Run  # noqa: E402
 import _peer  # noqa: E402
 
 
-# Files of long scenarios, of which each run on the lockdep kernel takes a third by chance
+# Files of long scenarios, of which each run on the lockdep kernel takes a quarter by chance
 LONG = ("test_allocations", "test_device_removal", "test_half_built", "test_hostile_server", "test_limits", "test_many",
         "test_netlink", "test_no_path", "test_peer", "test_recovery", "test_setup_faults", "test_signals", "test_stacked",
         "test_sysfs", "test_unload", "test_vectors", "test_dead_peer", "test_frozen_peer", "test_link_down", "test_network")
@@ -56,7 +56,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """A third of what is long, by chance, where emulation makes it longer still; see Documentation/testing.md."""
+    """A quarter of what is long, by chance, where emulation makes it longer still; see Documentation/testing.md."""
     if config.getoption("--full"):
         return
     seed = clock.seed()
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(config, items):
     # What somebody names is run
     named = any("::" in word or word.endswith(".py") for word in config.args) or config.option.keyword
     gone = [item for item in items if not named and "[lockdep" in item.name and
-            item.path.stem in LONG and rng.randrange(3)]
+            item.path.stem in LONG and rng.randrange(4)]
     if gone:
         items[:] = [item for item in items if item not in gone]
         config.hook.pytest_deselected(items=gone)
