@@ -129,7 +129,7 @@ def test_an_allocation_of_the_reconnect_fails(rig, disk):
     job = verifier(rig, disk, 600)
     number = failed = 0
     while True:
-        number += 1 + rng.randrange(25 if rig.kind == "safety" else 150)
+        number += 1 + rng.randrange(25)
         fault.order(1, number)
         back(rig, lose(rig), 30)
         if not fault.seen()[1]:
