@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 # What tests/vm/test_kunit.py prints: the cases that ran inside a kernel
 KUNIT = re.compile(r"^KUnit on (\w+): (\d+) passed, (\d+) failed, (\d+) skipped", re.M)
+REASON = 240  # characters of a reason that the summary shows; all of it is in the part's log
 
 
 @dataclasses.dataclass
@@ -46,8 +47,9 @@ def read(path: pathlib.Path) -> Tests:
     for case in root.iter("testcase"):
         # ctest gives the same name twice
         name = "::".join(dict.fromkeys(part for part in (case.get("classname"), case.get("name")) if part))
-        if case.find("failure") is not None or case.find("error") is not None:
-            tests.fail(name)
+        bad = [found for found in (case.find("failure"), case.find("error")) if found is not None]
+        if bad:
+            tests.fail(": ".join(filter(None, (name, reason(bad[0])))))
         elif case.find("skipped") is not None:
             tests.skipped += 1
         else:
@@ -55,6 +57,12 @@ def read(path: pathlib.Path) -> Tests:
         for out in case.iter("system-out"):
             tests.add(kunit(out.text or ""))
     return tests
+
+
+def reason(element: ElementTree.Element) -> str:
+    """Why a test failed, on one line and short enough for a summary."""
+    words = " ".join((element.get("message") or "").split())
+    return words if len(words) <= REASON else words[:REASON] + " ..."
 
 
 def kunit(text: str) -> Tests:

@@ -17,8 +17,16 @@ def test_every_kind_of_result_counts_and_kunit_cases_too(tmp_path):
     (tmp_path / "x.xml").write_text(SUITE)
     tests = results.read(tmp_path / "x.xml")
     assert (tests.passed, tests.failed, tests.skipped) == (71, 4, 2)
-    assert tests.failures == ["a KUnit case on safety", "a KUnit case on safety", "a::bad", "a::broken"]
+    assert tests.failures == ["a KUnit case on safety", "a KUnit case on safety", "a::bad: m", "a::broken: m"]
     assert tests.text() == "71 passed, 4 failed, 2 skipped"
+
+
+def test_a_reason_is_one_short_line(tmp_path):
+    long = "x" * (results.REASON + 1)
+    for given, shown in (("a\n  b", "c: a b"), ("", "c"), (long, f"c: {long[:-1]} ...")):
+        text = given.replace("\n", "&#10;")
+        (tmp_path / "x.xml").write_text(f'<testsuite><testcase name="c"><failure message="{text}"/></testcase></testsuite>')
+        assert results.read(tmp_path / "x.xml").failures == [shown]
 
 
 def test_a_file_that_is_missing_empty_or_cut_off_has_no_test(tmp_path):
