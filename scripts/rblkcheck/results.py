@@ -47,9 +47,9 @@ def read(path: pathlib.Path) -> Tests:
     for case in root.iter("testcase"):
         # ctest gives the same name twice
         name = "::".join(dict.fromkeys(part for part in (case.get("classname"), case.get("name")) if part))
-        bad = [found for found in (case.find("failure"), case.find("error")) if found is not None]
-        if bad:
-            tests.fail(": ".join(filter(None, (name, reason(bad[0])))))
+        bad = next(iter(case.findall("failure") + case.findall("error")), None)
+        if bad is not None:
+            tests.fail(": ".join(filter(None, (name, reason(bad)))))
         elif case.find("skipped") is not None:
             tests.skipped += 1
         else:

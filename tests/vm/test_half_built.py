@@ -7,6 +7,7 @@ import time
 import _walk
 import _wire as wire
 from _peer import bystander, is_set_up, set_up, words
+from rblklab.waits import until
 
 REAP = 30  # seconds that the server gives a path to become ready
 SLACK = 5  # for the tear-down, and clocks that tick in steps
@@ -56,6 +57,8 @@ def test_half_built_paths_are_reaped(rig, peer):
         flooding = peer.start(rig, [*flood, "say flooded", f"sleep {(REAP + SLACK) * 1000}"])
         device = rig.client.map(rig.address, "disk", "--client-name", "late")
         rig.client.unmap(device)
+        # All of them each time: when one has ended is known from when it was looked at
+        until(lambda: all([process.poll() is not None for process in stopped.values()]), REAP + 60, "the end of all clients")
         for name, process in stopped.items():
             result = process.wait(REAP + 60)
             last = result.stdout.splitlines()[-1]
