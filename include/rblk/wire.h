@@ -105,6 +105,7 @@ enum rblk_msg_type {
 	RBLK_MSG_CLOSE = 5,
 	RBLK_MSG_PING = 6,
 	RBLK_MSG_REVOKE = 7,
+	RBLK_MSG_FENCE = 8,
 	RBLK_MSG_REPLY = 0x8000,
 };
 
@@ -219,6 +220,19 @@ struct rblk_wire_close {
 
 static_assert(sizeof(struct rblk_wire_close) == 8);
 
+/*
+ * FENCE, from the client, about another path of its session: the reply is a header. After
+ * it nothing that was sent on that path, in this generation or an older one, has any
+ * effect any more, and no such connection is accepted.
+ */
+struct rblk_wire_fence {
+	__le16	path;
+	__le16	reserved;
+	__le32	generation;
+};
+
+static_assert(sizeof(struct rblk_wire_fence) == 8);
+
 /* Decoded forms, in host order, every field in its range. */
 
 struct rblk_req {
@@ -293,6 +307,11 @@ struct rblk_msg_close {
 	u32	handle;
 };
 
+struct rblk_msg_fence {
+	u16	path;
+	u32	generation;
+};
+
 /**
  * struct rblk_msg - a control message, decoded or to be encoded
  * @type: enum rblk_msg_type, with RBLK_MSG_REPLY in a reply
@@ -306,6 +325,7 @@ struct rblk_msg_close {
  * @extents: body of EXTENTS
  * @extents_reply: body of its reply
  * @close: body of CLOSE
+ * @fence: body of FENCE
  */
 struct rblk_msg {
 	u16			type;
@@ -320,6 +340,7 @@ struct rblk_msg {
 		struct rblk_msg_extents		extents;
 		struct rblk_msg_extents_reply	extents_reply;
 		struct rblk_msg_close		close;
+		struct rblk_msg_fence		fence;
 	};
 };
 

@@ -13,6 +13,7 @@
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
+#include "wire_equal.h"
 #include "wire_golden.h"
 
 /* Offsets of the fields of each message, from its first byte. */
@@ -65,75 +66,6 @@ static void expect_bad(struct kunit *test, const void *buf, size_t len, const ch
 	KUNIT_EXPECT_EQ_MSG(test, rblk_wire_decode(buf, len, &msg), -EBADMSG, "%s, %zu bytes",
 			    what, len);
 	KUNIT_EXPECT_TRUE(test, !memchr_inv(&msg, 0, sizeof(msg)));
-}
-
-static void expect_equal(struct kunit *test, const struct rblk_msg *a, const struct rblk_msg *b)
-{
-	u32 i;
-
-	KUNIT_ASSERT_EQ(test, a->type, b->type);
-	KUNIT_EXPECT_EQ(test, (int)a->status, (int)b->status);
-	KUNIT_EXPECT_EQ(test, a->tag, b->tag);
-	if (a->status != RBLK_OK)
-		return;
-	switch (a->type) {
-	case 0x0001:
-		KUNIT_EXPECT_EQ(test, a->hello.features, b->hello.features);
-		KUNIT_EXPECT_EQ(test, a->hello.mandatory, b->hello.mandatory);
-		KUNIT_EXPECT_MEMEQ(test, a->hello.client, b->hello.client, 64);
-		KUNIT_EXPECT_EQ(test, a->hello.queues, b->hello.queues);
-		KUNIT_EXPECT_EQ(test, a->hello.depth, b->hello.depth);
-		break;
-	case 0x8001:
-		KUNIT_EXPECT_EQ(test, a->hello_reply.features, b->hello_reply.features);
-		KUNIT_EXPECT_EQ(test, a->hello_reply.mandatory, b->hello_reply.mandatory);
-		KUNIT_EXPECT_MEMEQ(test, &a->hello_reply.server, &b->hello_reply.server, 16);
-		KUNIT_EXPECT_EQ(test, a->hello_reply.token, b->hello_reply.token);
-		KUNIT_EXPECT_EQ(test, a->hello_reply.queues, b->hello_reply.queues);
-		KUNIT_EXPECT_EQ(test, a->hello_reply.depth, b->hello_reply.depth);
-		break;
-	case 0x0002:
-		KUNIT_EXPECT_EQ(test, a->ready.queues, b->ready.queues);
-		break;
-	case 0x0003:
-		KUNIT_EXPECT_MEMEQ(test, a->open.export, b->open.export, 64);
-		KUNIT_EXPECT_EQ(test, a->open.flags, b->open.flags);
-		break;
-	case 0x8003:
-		KUNIT_EXPECT_EQ(test, a->open_reply.handle, b->open_reply.handle);
-		KUNIT_EXPECT_EQ(test, a->open_reply.flags, b->open_reply.flags);
-		KUNIT_EXPECT_EQ(test, a->open_reply.size, b->open_reply.size);
-		KUNIT_EXPECT_MEMEQ(test, &a->open_reply.incarnation,
-				   &b->open_reply.incarnation, 16);
-		KUNIT_EXPECT_EQ(test, a->open_reply.block_size, b->open_reply.block_size);
-		KUNIT_EXPECT_EQ(test, a->open_reply.extent_shift, b->open_reply.extent_shift);
-		KUNIT_EXPECT_EQ(test, (int)a->open_reply.backing, (int)b->open_reply.backing);
-		KUNIT_EXPECT_EQ(test, a->open_reply.extents, b->open_reply.extents);
-		KUNIT_EXPECT_EQ(test, a->open_reply.writer_epoch, b->open_reply.writer_epoch);
-		break;
-	case 0x0004:
-		KUNIT_EXPECT_EQ(test, a->extents.handle, b->extents.handle);
-		KUNIT_EXPECT_EQ(test, a->extents.first, b->extents.first);
-		break;
-	case 0x8004:
-		KUNIT_EXPECT_EQ(test, a->extents_reply.handle, b->extents_reply.handle);
-		KUNIT_EXPECT_EQ(test, a->extents_reply.first, b->extents_reply.first);
-		KUNIT_ASSERT_EQ(test, a->extents_reply.count, b->extents_reply.count);
-		for (i = 0; i < a->extents_reply.count; i++)
-			KUNIT_EXPECT_EQ(test, get_unaligned_le32(a->extents_reply.wire_rkeys + i),
-					b->extents_reply.rkeys[i]);
-		break;
-	case 0x0005:
-	case 0x0007:
-		KUNIT_EXPECT_EQ(test, a->close.handle, b->close.handle);
-		break;
-	case 0x8002:
-	case 0x8005:
-	case 0x0006:
-		break;
-	default:
-		KUNIT_FAIL(test, "type 0x%04x", a->type);
-	}
 }
 
 KUNIT_ARRAY_PARAM_DESC(golden, golden_msgs, desc);
@@ -293,7 +225,7 @@ static void wire_header_bytes(struct kunit *test)
 			case 0:
 			case 1:	/* may be another message of that length */
 				good = !err && msg.type == (buf[0] | buf[1] << 8) &&
-				       (msg.type & 0x7fff) >= 1 && (msg.type & 0x7fff) <= 7;
+				       (msg.type & 0x7fff) >= 1 && (msg.type & 0x7fff) <= 8;
 				good = good || err == -EBADMSG;
 				break;
 			case 2:	/* a reason, which comes alone and in a reply */
@@ -339,7 +271,8 @@ struct field_case {
 static const struct field_case field_cases[] = {
 	{ "type 0", G_PING, { TYPE(0) }, false },
 	{ "type 7 without its body", G_PING, { TYPE(7) }, false },
-	{ "type 8", G_PING, { TYPE(8) }, false },
+	{ "type 8 without its body", G_PING, { TYPE(8) }, false },
+	{ "type 9", G_PING, { TYPE(9) }, false },
 	{ "type 0x0600", G_PING, { TYPE(0x0600) }, false },
 	{ "type 0xffff", G_PING, { TYPE(0xffff) }, false },
 	{ "type reply to nothing", G_PING, { TYPE(0x8000) }, false },
@@ -483,6 +416,14 @@ static const struct field_case field_cases[] = {
 
 	{ "close handle 0", G_CLOSE, { F(close, handle, 4, 0) }, true },
 	{ "close handle all", G_CLOSE, { F(close, handle, 4, U32_MAX) }, true },
+	{ "fence path 0", G_FENCE, { F(fence, path, 2, 0) }, true },
+	{ "fence path 63", G_FENCE, { F(fence, path, 2, 63) }, true },
+	{ "fence path 64", G_FENCE, { F(fence, path, 2, 64) }, false },
+	{ "fence path 65535", G_FENCE, { F(fence, path, 2, 65535) }, false },
+	{ "fence generation 0", G_FENCE, { F(fence, generation, 4, 0) }, false },
+	{ "fence generation 1", G_FENCE, { F(fence, generation, 4, 1) }, true },
+	{ "fence generation all", G_FENCE, { F(fence, generation, 4, U32_MAX) }, true },
+	{ "fence reserved", G_FENCE, { F(fence, reserved, 2, 0xffff) }, true },
 	{ "close reserved", G_CLOSE, { F(close, reserved, 4, U32_MAX) }, true },
 };
 
@@ -563,7 +504,9 @@ struct refuse_case {
 
 static const struct refuse_case refuse_cases[] = {
 	{ "type 0", { .type = 0 } },
-	{ "type 8", { .type = 8 } },
+	{ "type 9", { .type = 9 } },
+	{ "fence path", { .type = 8, .fence = { .path = 64, .generation = 1 } } },
+	{ "fence generation", { .type = 8, .fence = { .path = 1 } } },
 	{ "reply to revoke", { .type = 0x8007 } },
 	{ "reply to ping", { .type = 0x8006 } },
 	{ "refusal of ping", { .type = 0x8006, .status = RBLK_BUSY } },
@@ -680,11 +623,14 @@ static bool msg_in_range(const struct rblk_msg *m)
 	case 0x8004:
 		return m->extents_reply.count >= 1 && m->extents_reply.count <= 1016 &&
 		       (u64)m->extents_reply.first + m->extents_reply.count <= 0x1000000;
+	case 0x0008:
+		return m->fence.path < 64 && m->fence.generation;
 	case 0x8002:
 	case 0x0005:
 	case 0x8005:
 	case 0x0006:
 	case 0x0007:
+	case 0x8008:
 		return true;
 	}
 	return false;

@@ -7,7 +7,7 @@ import struct
 
 MAGIC, VERSION = 0x6b6c6272, 1
 CONTROL, IO = 1, 2
-HELLO, READY, OPEN, EXTENTS, CLOSE, PING, REVOKE = range(1, 8)
+HELLO, READY, OPEN, EXTENTS, CLOSE, PING, REVOKE, FENCE = range(1, 9)
 REPLY = 0x8000
 READ_ONLY, SHARED = 1, 2
 STATUSES = ("ok malformed version feature denied no-export busy read-only limit no-memory shutdown no-session duplicate device "
@@ -75,6 +75,10 @@ def revoke(handle, **header) -> str:
     return close(handle, REVOKE, **{"tag": 0, **header})
 
 
+def fence(path=0, generation=1, **header) -> str:
+    return message(FENCE, pack("H H I", path, 0, generation), **header)
+
+
 def hello_reply(queues=1, depth=16, token=77, server=b"\x22" * 16, mandatory=0, **header) -> str:
     body = pack("Q Q 16s Q H H I", 0, mandatory, server, token, queues, depth, 0)
     return message(HELLO | REPLY, body, **{"tag": "{tag}", **header})
@@ -103,7 +107,8 @@ def explain(line: str) -> str:
     if words[1:2] == ["got"]:
         data = bytes.fromhex(words[2])
         kind, status = struct.unpack_from("<HH", data)
-        names = {HELLO: "hello", READY: "ready", OPEN: "open", EXTENTS: "extents", CLOSE: "close", PING: "ping", REVOKE: "revoke"}
+        names = {HELLO: "hello", READY: "ready", OPEN: "open", EXTENTS: "extents", CLOSE: "close", PING: "ping",
+                 REVOKE: "revoke", FENCE: "fence"}
         reply = "-reply" if kind & REPLY else ""
         return f"{words[0]} got {names.get(kind & ~REPLY, kind)}{reply} {STATUSES[status]}"
     if words[1:2] == ["rejected"] and len(words) == 4:

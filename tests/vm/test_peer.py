@@ -91,6 +91,23 @@ def test_a_session_is_taken_over_by_a_greater_generation_only(peer):
         "z accepted", "c gone", "c0 gone", "y still there", "x rejected duplicate"]
 
 
+def test_a_path_ends_another_one_of_its_session(peer):
+    """Up to the generation that it says, for good; what is newer stays, and so do paths of other sessions."""
+    other, = numbered(1)
+    lines = peer.run([
+        *set_up("o", other), *set_up("d", SESSION, 1, "disk", path=1), *set_up("c", SESSION, 1, "disk", generation=5),
+        f"send d {wire.fence(0, 4)}", "recv d 8000", "write c0 {key} 0 4096",
+        f"send d {wire.fence(0, 5)}", "recv d 8000", "gone c 100", "gone c0 100",
+        f"send d {wire.fence(0, 5)}", "recv d 8000", f"send d {wire.fence(7, 1)}", "recv d 8000",
+        f"connect x {wire.connect_request(session=SESSION, generation=5)}",
+        f"connect x {wire.connect_request(session=SESSION, generation=6)}",
+        f"send d {wire.extents()}", "recv d 5000", "gone o 100"])
+    fenced = ["d sent", "d got fence-reply ok"]
+    assert lines[len([*is_set_up("o"), *is_set_up("d", 1, "disk"), *is_set_up("c", 1, "disk")]):] == [
+        *fenced, "c0 write success", *fenced, "c gone", "c0 gone", *fenced, *fenced, "x rejected no-session", "x accepted",
+        "d sent", "d got extents-reply ok", "o still there"]
+
+
 def header(kind, length, tag=1):
     return wire.message(kind, tag=tag, length=length)
 
@@ -121,6 +138,8 @@ UNDECODABLE = {
     "open with unknown flags": wire.open_export(flags=0x80000000),
     "open without a name": wire.open_export(""),
     "extents past the end": wire.extents(1, 1 << 24),
+    "fence of no path": wire.fence(path=64),
+    "fence of no generation": wire.fence(path=1, generation=0),
     "random": bytes((n * 197 + 31) % 256 for n in range(4096)).hex(),
     "a reply that cannot be": wire.hello_reply(queues=0, tag=1),
 }
@@ -133,6 +152,7 @@ NOT_DUE = {
     "past the extents": (wire.extents(first=1), "extents"),
     "close of nothing": (wire.close(77), "close"),
     "close of 0": (wire.close(0), "close"),
+    "fence of its own path": (wire.fence(), "fence"),
     "a reply": (wire.hello_reply(tag=1), "hello"),
     "a bare reply": (wire.bare_reply(wire.CLOSE, tag=1), "close"),
 }

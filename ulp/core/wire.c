@@ -432,6 +432,31 @@ static void rblk_close_decode(const void *body, struct rblk_msg *msg)
 	msg->close.handle = le32_to_cpu(wire.handle);
 }
 
+/* The first attempt of a path is generation 1. */
+static bool rblk_fence_ok(const struct rblk_msg *msg)
+{
+	return msg->fence.path < RBLK_PATHS_MAX && msg->fence.generation;
+}
+
+static void rblk_fence_encode(const struct rblk_msg *msg, void *body)
+{
+	struct rblk_wire_fence wire = {
+		.path = cpu_to_le16(msg->fence.path),
+		.generation = cpu_to_le32(msg->fence.generation),
+	};
+
+	memcpy(body, &wire, sizeof(wire));
+}
+
+static void rblk_fence_decode(const void *body, struct rblk_msg *msg)
+{
+	struct rblk_wire_fence wire;
+
+	memcpy(&wire, body, sizeof(wire));
+	msg->fence.path = le16_to_cpu(wire.path);
+	msg->fence.generation = le32_to_cpu(wire.generation);
+}
+
 /**
  * struct rblk_codec - how the body of one type of message is handled
  * @type: as on the wire
@@ -483,6 +508,11 @@ static const struct rblk_codec rblk_codecs[] = {
 	}, {
 		RBLK_MSG_REVOKE, sizeof(struct rblk_wire_close),
 		rblk_close_ok, rblk_close_encode, rblk_close_decode,
+	}, {
+		RBLK_MSG_FENCE, sizeof(struct rblk_wire_fence),
+		rblk_fence_ok, rblk_fence_encode, rblk_fence_decode,
+	}, {
+		.type = RBLK_MSG_FENCE | RBLK_MSG_REPLY,
 	},
 };
 

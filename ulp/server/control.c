@@ -4,7 +4,7 @@
  *
  * A message that makes no sense ends its path and nothing else. What may be asked
  * when: hello first and once; then ready, when all I/O connections are up; then
- * open, extents and close in any order.
+ * open, extents, close and fence in any order.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -127,6 +127,8 @@ static enum rblk_status rblk_srv_answer(struct rblk_srv_path *path, const struct
 		return rblk_srv_extents(path, &msg->extents, rkeys, &reply->extents_reply);
 	case RBLK_MSG_CLOSE:
 		return rblk_srv_close(path, msg->close.handle);
+	case RBLK_MSG_FENCE:
+		return rblk_srv_fence(path, &msg->fence);
 	default:
 		return RBLK_MALFORMED;
 	}

@@ -124,6 +124,24 @@ static bool rblk_srv_open_already(const struct rblk_srv_path *path,
 	return false;
 }
 
+/* Readers and writers are sessions: with a path more a session is still one. */
+static bool rblk_srv_open_elsewhere(const struct rblk_srv_path *path,
+				    const struct rblk_srv_export *export, bool read_only)
+{
+	const struct rblk_srv_path *other;
+	const struct rblk_srv_open *open;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	list_for_each_entry(other, &path->session->paths, session_entry) {
+		if (other == path)
+			continue;
+		list_for_each_entry(open, &other->opens, entry)
+			if (open->export == export && open->read_only == read_only)
+				return true;
+	}
+	return false;
+}
+
 /**
  * rblk_srv_export_use - open an export for a client
  * @name: its name
@@ -143,10 +161,13 @@ enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *pat
 {
 	enum rblk_status status = RBLK_OK;
 	struct rblk_srv_export *export;
+	bool again = false;
 
 	lockdep_assert_held(&path->lock);
 	mutex_lock(&rblk_srv_lock);
 	export = rblk_srv_export_find(name);
+	if (export)
+		again = rblk_srv_open_elsewhere(path, export, open->read_only);
 	if (!export)
 		status = RBLK_NO_EXPORT;
 	else if (!rblk_srv_client_allowed(export, path->session->client))
@@ -155,13 +176,13 @@ enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *pat
 		status = RBLK_DUPLICATE;
 	else if (!open->read_only && export->read_only)
 		status = RBLK_READ_ONLY;
-	else if (!open->read_only && export->writers && !export->shared)
+	else if (!open->read_only && export->writers && !export->shared && !again)
 		status = RBLK_BUSY;
 	if (status == RBLK_OK) {
 		kref_get(&export->ref);
-		if (open->read_only)
+		if (!again && open->read_only)
 			export->readers++;
-		else
+		else if (!again)
 			export->writers++;
 		open->export = export;
 		list_add_tail(&open->entry, &path->opens);
@@ -199,18 +220,21 @@ u32 rblk_srv_export_written(struct rblk_srv_open *open, const struct rblk_srv_pa
 /**
  * rblk_srv_export_unuse - a client has an export open no longer
  * @open: the open; no key of it is valid any more
+ * @path: its path
  *
  * Context: Process context. Sleeps. The caller holds the path's lock.
  */
-void rblk_srv_export_unuse(struct rblk_srv_open *open)
+void rblk_srv_export_unuse(struct rblk_srv_open *open, const struct rblk_srv_path *path)
 {
 	struct rblk_srv_export *export = open->export;
+	bool still;
 
 	mutex_lock(&rblk_srv_lock);
 	list_del(&open->entry);
-	if (open->read_only)
+	still = rblk_srv_open_elsewhere(path, export, open->read_only);
+	if (!still && open->read_only)
 		WRITE_ONCE(export->readers, export->readers - 1);
-	else
+	else if (!still)
 		WRITE_ONCE(export->writers, export->writers - 1);
 	/* Of a removed one nobody hears any more. */
 	if (!list_empty(&export->entry))

@@ -21,7 +21,7 @@ static void rblk_srv_open_free(struct rblk_srv_path *path, struct rblk_srv_open 
 {
 	rblk_srv_unregister(path, open);
 	/* The reference goes last: no key reaches the memory any more. */
-	rblk_srv_export_unuse(open);
+	rblk_srv_export_unuse(open, path);
 	kfree(open);
 }
 

@@ -221,7 +221,7 @@ struct rblk_srv_path *rblk_srv_path_find(const uuid_t *session, u16 index)
  *
  * Context: Process context. Sleeps.
  * Return: the path with a reference, in the list, its clock running; or ERR_PTR():
- * -EEXIST, -EUSERS or -ENOMEM.
+ * -EEXIST, -ESTALE, -EUSERS or -ENOMEM.
  */
 struct rblk_srv_path *rblk_srv_path_create(const struct rblk_req *req)
 {
@@ -254,6 +254,8 @@ struct rblk_srv_path *rblk_srv_path_create(const struct rblk_req *req)
 		rblk_srv_path_put(other);
 	if (other && !rblk_fault_unfenced()) {
 		err = -EEXIST;
+	} else if (rblk_srv_fenced(req)) {
+		err = -ESTALE;
 	} else if (rblk_srv_nr_paths >= RBLK_SRV_PATHS_MAX) {
 		err = -EUSERS;
 	} else {

@@ -48,6 +48,7 @@
 #define RBLK_SRV_BUILD_TIMEOUT	(30 * HZ)	/* for a path to be ready */
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
 #define RBLK_SRV_SILENCE	6	/* pings, of a client that answers them */
+#define RBLK_SRV_FENCE_TIMEOUT	(2 * HZ)	/* for a path to end; the client asks again */
 
 struct rblk_srv_path;
 
@@ -141,12 +142,14 @@ struct rblk_srv_open {
  * @id: made by the client
  * @client: what the client calls itself
  * @paths: its paths
+ * @fenced: for each path, the generation up to which none is accepted
  */
 struct rblk_srv_session {
 	struct list_head	entry;
 	uuid_t			id;
 	char			client[RBLK_NAME_SIZE];
 	struct list_head	paths;
+	u32			fenced[RBLK_PATHS_MAX];
 };
 
 /* Life of a path at the server. */
@@ -288,7 +291,7 @@ struct rblk_srv_export *rblk_srv_export_find(const char *name);
 enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *path,
 				     struct rblk_srv_open *open);
 u32 rblk_srv_export_written(struct rblk_srv_open *open, const struct rblk_srv_path *path);
-void rblk_srv_export_unuse(struct rblk_srv_open *open);
+void rblk_srv_export_unuse(struct rblk_srv_open *open, const struct rblk_srv_path *path);
 
 /* listener.c */
 int rblk_srv_listen_add(const struct sockaddr_storage *addr, struct netlink_ext_ack *extack);
@@ -326,6 +329,8 @@ void rblk_srv_path_end_all(void);
 extern struct list_head rblk_srv_sessions;
 enum rblk_status rblk_srv_session_join(struct rblk_srv_path *path, const char *client);
 void rblk_srv_session_leave(struct rblk_srv_path *path);
+bool rblk_srv_fenced(const struct rblk_req *req);
+enum rblk_status rblk_srv_fence(struct rblk_srv_path *path, const struct rblk_msg_fence *fence);
 
 /* control.c */
 extern const struct rblk_conn_ops rblk_srv_control_ops;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions at the server: which paths belong to one client. */
+/* Sessions at the server: which paths belong to one client, and how one ends another. */
 #include <linux/slab.h>
+#include <rblk/fault.h>
 #include <uapi/linux/rblk_server.h>
 #include "server.h"
+
+/* How often a path that waits looks whether it ends itself. */
+#define RBLK_SRV_FENCE_LOOK	(HZ / 20)
 
 LIST_HEAD(rblk_srv_sessions);
 
@@ -73,4 +77,71 @@ void rblk_srv_session_leave(struct rblk_srv_path *path)
 		rblk_srv_notify_session(session, RBLK_SERVER_CMD_SESSION_CHANGE_NTF);
 	}
 	mutex_unlock(&rblk_srv_lock);
+}
+
+/**
+ * rblk_srv_fenced - is an attempt to connect a path too old?
+ * @req: what the client said
+ *
+ * Context: Process context. The caller holds rblk_srv_lock.
+ * Return: true if another path has ended that generation, or a later one.
+ */
+bool rblk_srv_fenced(const struct rblk_req *req)
+{
+	const struct rblk_srv_session *session;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	list_for_each_entry(session, &rblk_srv_sessions, entry)
+		if (uuid_equal(&session->id, &req->session))
+			return req->generation <= session->fenced[req->path];
+	return false;
+}
+
+/* Not as long as it may take: two paths may wait for each other's end. */
+static bool rblk_srv_wait_ended(struct rblk_srv_path *path, struct rblk_srv_path *old)
+{
+	unsigned long deadline = jiffies + RBLK_SRV_FENCE_TIMEOUT;
+
+	while (!wait_for_completion_timeout(&old->ended, RBLK_SRV_FENCE_LOOK))
+		if (time_after(jiffies, deadline) ||
+		    READ_ONCE(path->state) == RBLK_SRV_ENDING)
+			return false;
+	return true;
+}
+
+/**
+ * rblk_srv_fence - end another path of a client's session
+ * @path: the path on which the client asks
+ * @fence: which one, up to which generation
+ *
+ * Context: Process context. Sleeps, for RBLK_SRV_FENCE_TIMEOUT at the most. The caller
+ * holds the path's lock.
+ * Return: RBLK_OK, and nothing that was sent on it can have an effect any more; or why that
+ * is not so.
+ */
+enum rblk_status rblk_srv_fence(struct rblk_srv_path *path, const struct rblk_msg_fence *fence)
+{
+	u32 *fenced = &path->session->fenced[fence->path];
+	enum rblk_status status = RBLK_OK;
+	struct rblk_srv_path *old;
+
+	lockdep_assert_held(&path->lock);
+	if (fence->path == path->index)
+		return RBLK_MALFORMED;
+	if (rblk_fault_unfenced())
+		return RBLK_OK;
+	mutex_lock(&rblk_srv_lock);
+	*fenced = max(*fenced, fence->generation);
+	old = rblk_srv_path_find(&path->session_id, fence->path);
+	mutex_unlock(&rblk_srv_lock);
+	if (!old)
+		return RBLK_OK;
+	/* A newer one came only after the older one had ended. */
+	if (old->generation <= fence->generation) {
+		rblk_srv_path_error(old, -ESTALE, "the client goes on without it");
+		if (!rblk_srv_wait_ended(path, old))
+			status = RBLK_INTERNAL;
+	}
+	rblk_srv_path_put(old);
+	return status;
 }
