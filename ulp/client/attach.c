@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exports that are open on a path: when a device is mapped, and again on each new
- * generation of the path.
+ * Exports that are open on a path: when a device is mapped, and again on each further path
+ * and each new generation of one.
  *
  * A device that is closed while a new generation opens it is closed by one of the two:
  * the flag RBLK_DEV_CLOSED and the generation in the attach are looked at together,
@@ -48,25 +48,46 @@ static void rblk_clt_ask_close(struct rblk_clt_path *path, u32 generation, u32 h
  * @dev: the device, which has no request in flight and starts none
  * @deadline: when not to wait for the reply any more, in jiffies
  *
+ * The limit is that of the active path; the others have their own, and who is late is lost.
+ *
  * Context: Process context. Sleeps, for a bounded time. Only the first call does
  * anything.
  */
 void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 {
 	struct rblk_clt_session *session = dev->session;
-	struct rblk_clt_path *path = &session->paths[0];
-	struct rblk_clt_attach attach;
-	bool open;
+	struct { u32 generation, handle; } open[RBLK_CLT_PATHS] = {};
+	u32 i, active;
 
 	spin_lock_irq(&session->lock);
-	attach = dev->attach[path->index];
-	/* On a path that is gone the server has closed it already. */
-	open = !test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags) &&
-	       attach.generation == path->generation &&
-	       (path->state == RBLK_PATH_LIVE || path->state == RBLK_PATH_CONNECTING);
+	if (test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags)) {
+		spin_unlock_irq(&session->lock);
+		return;
+	}
+	for (i = 0; i < session->nr_paths; i++) {
+		const struct rblk_clt_attach *attach = &dev->attach[i];
+		const struct rblk_clt_path *path = &session->paths[i];
+
+		/* On a path that is gone the server has closed it already. */
+		if (attach->generation != path->generation ||
+		    (path->state != RBLK_PATH_LIVE && path->state != RBLK_PATH_CONNECTING))
+			continue;
+		open[i].generation = attach->generation;
+		open[i].handle = attach->handle;
+	}
+	active = session->active;
 	spin_unlock_irq(&session->lock);
-	if (open)
-		rblk_clt_ask_close(path, attach.generation, attach.handle, deadline);
+	/* First where it matters most: a path that is dead, and nobody knows, takes its time. */
+	if (active != RBLK_CLT_NONE && open[active].generation) {
+		rblk_clt_ask_close(&session->paths[active], open[active].generation,
+				   open[active].handle, deadline);
+		open[active].generation = 0;
+	}
+	deadline = jiffies + RBLK_CLT_CLOSE_TIMEOUT;
+	for (i = 0; i < session->nr_paths; i++)
+		if (open[i].generation)
+			rblk_clt_ask_close(&session->paths[i], open[i].generation,
+					   open[i].handle, deadline);
 }
 
 /* STATUS takes the server's refusal, if it was that. */
@@ -188,13 +209,19 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
 	struct rblk_clt_path *path = &session->paths[0];
 	struct rblk_msg_open_reply open;
 	enum rblk_status status;
-	u32 generation = 0;
+	u32 i, generation = 0;
 	int err;
 
 	/* Not on one that only comes up: the server would take it for nonsense. */
 	spin_lock_irq(&session->lock);
-	if (path->state == RBLK_PATH_LIVE)
+	for (i = 0; i < session->nr_paths; i++) {
+		/* The active one, or else any; it is opened on the others too before long. */
+		if (session->paths[i].state != RBLK_PATH_LIVE ||
+		    (generation && session->active != i))
+			continue;
+		path = &session->paths[i];
 		generation = path->generation;
+	}
 	spin_unlock_irq(&session->lock);
 	err = rblk_clt_ask_open(dev, path, generation, deadline, &open, &status, what);
 	if (err)
@@ -356,8 +383,28 @@ int rblk_clt_reopen(struct rblk_clt_path *path, const char **what)
 	return err;
 }
 
+/**
+ * rblk_clt_device_spread - open a device on the other live paths too
+ * @dev: the device, in the list and open on one path
+ *
+ * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
+ */
+void rblk_clt_device_spread(struct rblk_clt_device *dev)
+{
+	struct rblk_clt_session *session = dev->session;
+	u32 i;
+
+	lockdep_assert_held(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	for (i = 0; i < session->nr_paths; i++)
+		if (session->paths[i].state == RBLK_PATH_LIVE &&
+		    !rblk_clt_attached(dev, &session->paths[i]))
+			mod_delayed_work(rblk_clt_connect_wq, &session->paths[i].reopen_work, 0);
+	spin_unlock_irq(&session->lock);
+}
+
 /* Return: whether the path is still the same. */
-static bool rblk_clt_reopen_refused(struct rblk_clt_path *path, u32 generation)
+static bool rblk_clt_reopen_late(struct rblk_clt_path *path, u32 generation)
 {
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_device *dev;
@@ -367,7 +414,7 @@ static bool rblk_clt_reopen_refused(struct rblk_clt_path *path, u32 generation)
 
 	mutex_lock(&rblk_clt_lock);
 	dev = READ_ONCE(path->state) == RBLK_PATH_LIVE && path->generation == generation ?
-		rblk_clt_reopen_next(path, true) : NULL;
+		rblk_clt_reopen_next(path, false) ?: rblk_clt_reopen_next(path, true) : NULL;
 	if (dev) {
 		kref_get(&dev->ref);
 		/* The others come first the next time. */
@@ -384,7 +431,7 @@ static bool rblk_clt_reopen_refused(struct rblk_clt_path *path, u32 generation)
 	mutex_lock(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
 	/* Whoever deals with the loss of the path waits for rblk_clt_lock, and comes after this. */
-	back = !list_empty(&dev->entry) && rblk_clt_has_path(dev);
+	back = !list_empty(&dev->entry) && rblk_clt_path_of(dev);
 	if (back)
 		clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
 	spin_unlock_irq(&session->lock);
@@ -399,10 +446,11 @@ static bool rblk_clt_reopen_refused(struct rblk_clt_path *path, u32 generation)
 }
 
 /**
- * rblk_clt_reopen_work - try again to open what the server refused
+ * rblk_clt_reopen_work - open what is not open on a live path
  * @work: the path's
  *
- * One device a run, each in its turn.
+ * What was mapped since it came up, at once; then what the server refused, one device a run,
+ * each in its turn.
  *
  * Context: Process context. Sleeps, for a bounded time.
  */
@@ -413,14 +461,19 @@ void rblk_clt_reopen_work(struct work_struct *work)
 	unsigned int noio = memalloc_noio_save();
 	bool again;
 
-	again = rblk_clt_reopen_refused(path, READ_ONCE(path->generation));
+	again = rblk_clt_reopen_late(path, READ_ONCE(path->generation));
 	memalloc_noio_restore(noio);
 	if (!again)
 		return;
 	mutex_lock(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
-	if (path->state == RBLK_PATH_LIVE && rblk_clt_reopen_next(path, true))
-		queue_delayed_work(rblk_clt_connect_wq, &path->reopen_work, RBLK_CLT_REOPEN_PAUSE);
+	if (path->state == RBLK_PATH_LIVE) {
+		if (rblk_clt_reopen_next(path, false))
+			mod_delayed_work(rblk_clt_connect_wq, &path->reopen_work, 0);
+		else if (rblk_clt_reopen_next(path, true))
+			queue_delayed_work(rblk_clt_connect_wq, &path->reopen_work,
+					   RBLK_CLT_REOPEN_PAUSE);
+	}
 	spin_unlock_irq(&session->lock);
 	mutex_unlock(&rblk_clt_lock);
 }

@@ -16,7 +16,8 @@
  *                              that tears down. No callback takes it.
  *   rblk_clt_lock   (mutex)    lists of sessions and devices, users of a session.
  *                              Never held while something waits for a peer.
- *   session->lock   (spinlock) path state, last error, generation; the generation on
+ *   session->lock   (spinlock) path state, last error, generation; which path is active,
+ *                              and what has to be ended before one is; the generation on
  *                              which a device is open; any context
  *   dev->wait_lock  (spinlock) bios that wait for a path; any context
  *
@@ -28,7 +29,8 @@
  *
  * The thread that connects a path opens on it each device that is in the list, and
  * makes the path live under rblk_clt_lock, when none was forgotten. A device is put into
- * the list only if the generation on which it was opened is still the path's.
+ * the list only if the generation on which it was opened is still the path's; on other
+ * paths that are live then, their reopen_work opens it.
  */
 #ifndef _RBLK_CLIENT_H
 #define _RBLK_CLIENT_H
@@ -48,17 +50,21 @@
 #include <rblk/path_state.h>
 #include <rblk/wire.h>
 
-/* One path for now. The code counts on no particular number. */
-#define RBLK_CLT_PATHS		1
+#define RBLK_CLT_PATHS		8
 #define RBLK_CLT_ASK_TIMEOUT	(10 * HZ)
 #define RBLK_CLT_MAP_TIMEOUT	(30 * HZ)
 #define RBLK_CLT_IO_TIMEOUT	(30 * HZ)
 #define RBLK_CLT_FORCE_TIMEOUT	(3 * HZ)
 #define RBLK_CLT_STEP_TIMEOUT	(15 * HZ)	/* for a step of a path that comes back */
 #define RBLK_CLT_REOPEN_PAUSE	(2 * HZ)
+#define RBLK_CLT_FENCE_PAUSE	HZ
+#define RBLK_CLT_FAILOVER_MS	2000	/* that I/O waits at the least while another path is live */
+#define RBLK_CLT_PROBE_PERIOD	(5 * HZ)	/* of paths that stand by */
+#define RBLK_CLT_CLOSE_TIMEOUT	(5 * HZ)	/* on all of those together */
 #define RBLK_CLT_STABLE		(30 * HZ)	/* after which a path has no past */
 #define RBLK_CLT_NO_PATH_MS	30000
 #define RBLK_CLT_FOR_EVER	U32_MAX
+#define RBLK_CLT_NONE		U32_MAX
 
 struct rblk_clt_path;
 struct rblk_clt_queue_group;
@@ -99,9 +105,20 @@ struct rblk_clt_control {
 };
 
 /**
+ * struct rblk_clt_route - between which addresses a path lies
+ * @server: address and port of the server
+ * @source: address of this node, or of no family for what the routes choose
+ */
+struct rblk_clt_route {
+	struct sockaddr_storage	server;
+	struct sockaddr_storage	source;
+};
+
+/**
  * struct rblk_clt_path - one way to the server
  * @session: its session
  * @index: its number in the session
+ * @route: what it was told
  * @state: changed by rblk_clt_path_state() only
  * @generation: how often it tried to connect; changed with ask_lock held too
  * @error: why it failed, negative errno; 0 in a new attempt
@@ -109,9 +126,10 @@ struct rblk_clt_control {
  * @live_since: when it became live, in jiffies
  * @lost_at: when it was live last, in jiffies
  * @attempts: failed ones since it was last live for long enough
- * @reconnects: how often it came back
+ * @connects: how often it became live
  * @lock: protects the objects below
- * @source: address it comes from
+ * @source: address it comes from, in this generation; changed with the session's lock held too
+ * @server_id: what the server says it is; under the session's lock
  * @rdma_device: name of its device, kept after it has gone
  * @rdma_port: port of the device
  * @dev_user: it as a user of @dev
@@ -129,6 +147,7 @@ struct rblk_clt_control {
 struct rblk_clt_path {
 	struct rblk_clt_session	*session;
 	u32			index;
+	struct rblk_clt_route	route;
 	enum rblk_path_state	state;
 	u32			generation;
 	int			error;
@@ -136,10 +155,11 @@ struct rblk_clt_path {
 	unsigned long		live_since;
 	unsigned long		lost_at;
 	u32			attempts;
-	u32			reconnects;
+	u32			connects;
 
 	struct mutex		lock;		/* protects the objects below */
 	struct sockaddr_storage	source;
+	uuid_t			server_id;
 	char			rdma_device[IB_DEVICE_NAME_MAX];
 	u32			rdma_port;
 	struct rblk_dev_user	dev_user;
@@ -156,21 +176,37 @@ struct rblk_clt_path {
 };
 
 /**
+ * struct rblk_clt_fence - a generation that carried I/O and is lost
+ * @path: index of its path
+ * @generation: which; 0 for none
+ */
+struct rblk_clt_fence {
+	u32	path;
+	u32	generation;
+};
+
+/**
  * struct rblk_clt_session - what this client has with one server
  * @ref: one for each device, until its disk is freed, and one for each user
  * @entry: in the list of all
  * @id: random, made here
- * @server_id: what the server says it is
- * @server: address and port
+ * @server_id: what the server says it is; under @lock
  * @client: how this client calls itself
  * @want_queues: asked for; 0 is one for each CPU
  * @want_depth: asked for
  * @reconnect: paths that are lost come back, and requests wait for them
+ * @failed: its set-up did, and nobody else may use it
  * @users: mapped devices and threads that map; with the last one it ends
  * @setup: map, one at a time
  * @lock: protects state, error and generation of the paths
- * @wait: for a path to be live, or removed
+ * @wait: for a path to be active, or removed
+ * @nr_paths: how many there are
  * @paths: the paths
+ * @active: the one that carries the I/O, or RBLK_CLT_NONE
+ * @losses: how often it was lost
+ * @fence: what the server has to end before another one is active
+ * @fence_work: has those ended that are lost
+ * @probe_work: sees whether those that stand by are alive
  * @plan: what the requests are made for; no path may be capable of less
  * @tag_set: shared by the devices
  * @tag_set_ready: @tag_set is allocated
@@ -180,16 +216,22 @@ struct rblk_clt_session {
 	struct list_head	entry;
 	uuid_t			id;
 	uuid_t			server_id;
-	struct sockaddr_storage	server;
 	char			client[RBLK_NAME_SIZE];
 	u32			want_queues;
 	u32			want_depth;
 	bool			reconnect;
+	bool			failed;
 	u32			users;
 	struct mutex		setup;		/* map, one at a time */
 	spinlock_t		lock;		/* state and error of the paths */
 	wait_queue_head_t	wait;
+	u32			nr_paths;
 	struct rblk_clt_path	paths[RBLK_CLT_PATHS];
+	u32			active;
+	u32			losses;
+	struct rblk_clt_fence	fence;
+	struct delayed_work	fence_work;
+	struct delayed_work	probe_work;
 	struct rblk_queue_plan	plan;
 	struct blk_mq_tag_set	tag_set;
 	bool			tag_set_ready;
@@ -260,6 +302,7 @@ enum {
  * @was_back: it had a path since
  * @was_waiting: something waited when it was back
  * @was_done: requests done when it was back
+ * @losses: of the session, when it began to be mapped
  * @no_path_ms: how long requests wait for a path, or RBLK_CLT_FOR_EVER
  * @no_path_work: ends their wait
  * @ext: how the export is cut
@@ -291,6 +334,7 @@ struct rblk_clt_device {
 	bool				was_back;
 	bool				was_waiting;
 	u64				was_done;
+	u32				losses;
 	u32				no_path_ms;
 	struct delayed_work		no_path_work;
 	struct rblk_extents		ext;
@@ -303,7 +347,8 @@ struct rblk_clt_device {
 
 /**
  * struct rblk_clt_map_args - what map was asked
- * @server: address and port
+ * @routes: of the paths; the first names the server
+ * @nr_routes: how many
  * @export: name of the export
  * @client: how this client calls itself
  * @read_only: open it for reading only
@@ -314,7 +359,8 @@ struct rblk_clt_device {
  * @deadline: when to give up, in jiffies
  */
 struct rblk_clt_map_args {
-	struct sockaddr_storage	server;
+	struct rblk_clt_route	routes[RBLK_CLT_PATHS];
+	u32			nr_routes;
 	char			export[RBLK_NAME_SIZE];
 	char			client[RBLK_NAME_SIZE];
 	bool			read_only;
@@ -329,6 +375,7 @@ struct rblk_clt_map_args {
 extern struct workqueue_struct *rblk_clt_wq;
 extern struct workqueue_struct *rblk_clt_connect_wq;
 extern struct workqueue_struct *rblk_clt_submit_wq;
+extern struct workqueue_struct *rblk_clt_fence_wq;
 extern struct workqueue_struct *rblk_clt_revoke_wq;
 
 /* session.c */
@@ -346,6 +393,7 @@ void rblk_clt_session_put(struct rblk_clt_session *session);
 
 /* path.c */
 void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index);
+void rblk_clt_path_start(struct rblk_clt_path *path);
 bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to);
 void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what);
 void rblk_clt_path_error_of(struct rblk_clt_path *path, u32 generation, int err,
@@ -355,10 +403,23 @@ void rblk_clt_path_stop(struct rblk_clt_path *path, const char *what);
 void rblk_clt_path_remove(struct rblk_clt_path *path);
 void rblk_clt_path_teardown(struct rblk_clt_path *path);
 bool rblk_clt_path_live(struct rblk_clt_path *path);
+int rblk_clt_path_serve(struct rblk_clt_path *path, const uuid_t *id, const char **what);
+void rblk_clt_path_end(struct rblk_clt_path *path);
+void rblk_clt_path_notify(struct rblk_clt_path *path);
 
 /* connect.c */
 int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, const char **what);
 void rblk_clt_queue_mrs_free(struct rblk_clt_queue *queue);
+
+/* fence.c */
+void rblk_clt_active_lost(struct rblk_clt_path *path);
+void rblk_clt_active_break(struct rblk_clt_session *session, const char *what);
+bool rblk_clt_active_found(struct rblk_clt_path *path);
+void rblk_clt_go_on(struct rblk_clt_path *path);
+void rblk_clt_fence_work(struct work_struct *work);
+
+/* probe.c */
+void rblk_clt_probe_work(struct work_struct *work);
 
 /* control.c */
 extern const struct rblk_conn_ops rblk_clt_control_ops;
@@ -370,6 +431,7 @@ int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *ms
 int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
 			 const char **what);
 void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
+void rblk_clt_device_spread(struct rblk_clt_device *dev);
 unsigned long rblk_clt_step_deadline(const struct rblk_clt_session *session,
 				     unsigned long deadline);
 struct rblk_clt_device *rblk_clt_reopen_next(struct rblk_clt_path *path, bool refused);
@@ -390,11 +452,11 @@ u32 rblk_clt_device_state(struct rblk_clt_device *dev, const char **what);
 /* hold.c */
 bool rblk_clt_may_wait(const struct rblk_clt_device *dev);
 bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_path *path);
-bool rblk_clt_has_path(const struct rblk_clt_device *dev);
+struct rblk_clt_path *rblk_clt_path_of(struct rblk_clt_device *dev);
 void rblk_clt_fail_waiting(struct rblk_clt_device *dev);
 void rblk_clt_submit_work(struct work_struct *work);
-void rblk_clt_path_lost(struct rblk_clt_device *dev);
-void rblk_clt_paths_lost(struct rblk_clt_session *session);
+void rblk_clt_path_lost(struct rblk_clt_device *dev, unsigned long when);
+void rblk_clt_paths_lost(struct rblk_clt_session *session, unsigned long when);
 void rblk_clt_device_back(struct rblk_clt_device *dev);
 void rblk_clt_no_path_set(struct rblk_clt_device *dev, u32 ms);
 void rblk_clt_no_path_work(struct work_struct *work);
@@ -406,6 +468,7 @@ int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle);
 extern const struct blk_mq_ops rblk_clt_mq_ops;
 unsigned int rblk_clt_cmd_size(const struct rblk_queue_plan *plan);
 void rblk_clt_sweep(struct rblk_clt_path *path);
+bool rblk_clt_break_busy(struct rblk_clt_device *dev, const char *what);
 
 /* sysfs.c */
 int rblk_clt_sysfs_create(struct rblk_clt_device *dev);

@@ -2,8 +2,8 @@
 /*
  * Bringing a path up: control connection, hello, I/O connections, ready.
  *
- * Runs in the thread that maps, which holds the path's lock throughout. Whatever
- * fails, the caller's one rblk_clt_path_teardown() undoes it.
+ * Runs in the thread that maps, or in the path's connect_work, with the path's lock held
+ * throughout. Whatever fails, the caller's one rblk_clt_path_teardown() undoes it.
  */
 #include <linux/dma-mapping.h>
 #include <linux/slab.h>
@@ -93,6 +93,37 @@ static int rblk_clt_plan_fits(const struct rblk_clt_path *path, u32 queues, cons
 	return -ERANGE;
 }
 
+/* Two paths between the same addresses would be lost together. */
+static int rblk_clt_take_source(struct rblk_clt_path *path,
+				const struct sockaddr_storage *source, const char **what)
+{
+	struct rblk_clt_session *session = path->session;
+	struct sockaddr_storage mine = *source, its;
+	const struct rblk_clt_path *other;
+	int err = 0;
+	u32 i;
+
+	rblk_addr_set_port(&mine, 0);
+	spin_lock_irq(&session->lock);
+	for (i = 0; i < session->nr_paths; i++) {
+		other = &session->paths[i];
+		its = other->source;
+		if (other == path || !its.ss_family ||
+		    (other->state != RBLK_PATH_CONNECTING && other->state != RBLK_PATH_LIVE))
+			continue;
+		rblk_addr_set_port(&its, 0);
+		if (rblk_addr_equal(&its, &mine) &&
+		    rblk_addr_equal(&other->route.server, &path->route.server)) {
+			*what = "another path of the session lies between the same addresses";
+			err = -EEXIST;
+		}
+	}
+	if (!err)
+		path->source = *source;
+	spin_unlock_irq(&session->lock);
+	return err;
+}
+
 static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long deadline,
 				   const char **what)
 {
@@ -106,7 +137,11 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 	struct rblk_req req;
 	int err;
 
-	err = rblk_conn_resolve(conn, &init_net, NULL, &session->server, deadline);
+	err = rblk_conn_resolve(conn, &init_net,
+				path->route.source.ss_family ? &path->route.source : NULL,
+				&path->route.server, deadline);
+	if (!err)
+		err = rblk_clt_take_source(path, &conn->id->route.addr.src_addr, what);
 	if (err)
 		return err;
 	dev = rblk_dev_join(conn->id->device, &path->dev_user);
@@ -117,7 +152,6 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 	path->dev = dev;
 	strscpy(path->rdma_device, dev->ib->name, sizeof(path->rdma_device));
 	path->rdma_port = conn->id->port_num;
-	path->source = conn->id->route.addr.src_addr;
 
 	err = rblk_plan_queue(&dev->caps, &want, &path->plan, what);
 	if (!err)
@@ -182,7 +216,9 @@ static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues,
 	}
 	*token = reply.hello_reply.token;
 	*queues = min_t(u32, *queues, reply.hello_reply.queues);
-	session->server_id = reply.hello_reply.server;
+	err = rblk_clt_path_serve(path, &reply.hello_reply.server, what);
+	if (err)
+		return err;
 
 	/* The server may allow less than we asked for: plan again within that. */
 	want = (struct rblk_queue_want) {
@@ -255,7 +291,7 @@ static int rblk_clt_queue_create(struct rblk_clt_queue *queue, u64 token,
 
 	/* Another port number than the control connection's, but its address. */
 	rblk_addr_set_port(&source, 0);
-	err = rblk_conn_resolve(conn, &init_net, &source, &path->session->server, deadline);
+	err = rblk_conn_resolve(conn, &init_net, &source, &path->route.server, deadline);
 	if (err)
 		return err;
 	if (conn->id->device != path->dev->ib) {
@@ -354,6 +390,7 @@ static bool rblk_clt_path_begin(struct rblk_clt_path *path)
 	if (changed) {
 		path->generation++;
 		path->error = 0;
+		path->source.ss_family = 0;
 		rblk_conn_init(&path->control.conn, &rblk_clt_control_ops);
 	}
 	spin_unlock_irq(&session->lock);

@@ -113,6 +113,7 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 	dev->was_back = true;
 	dev->index = index;
 	dev->session = session;
+	dev->losses = READ_ONCE(session->losses);
 	dev->read_only = args->read_only;
 	strscpy(dev->export, args->export, sizeof(dev->export));
 	kref_get(&session->ref);
@@ -123,23 +124,26 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 }
 
 /*
- * From here on whoever connects the path opens the device on it. What was opened must
+ * From here on whoever connects a path opens the device on it. What was opened must
  * not be older than that.
  */
 static int rblk_clt_device_list(struct rblk_clt_device *dev, struct gendisk *disk)
 {
 	struct rblk_clt_session *session = dev->session;
-	const struct rblk_clt_path *path = &session->paths[0];
-	int err = 0;
+	int err = -ENOTCONN;
+	u32 i;
 
 	mutex_lock(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
-	if (dev->attach[path->index].generation != path->generation)
-		err = -ENOTCONN;
+	for (i = 0; i < session->nr_paths; i++)
+		if (dev->attach[i].generation &&
+		    dev->attach[i].generation == session->paths[i].generation)
+			err = 0;
 	spin_unlock_irq(&session->lock);
 	if (!err) {
 		dev->disk = disk;
 		list_add_tail(&dev->entry, &rblk_clt_devices);
+		rblk_clt_device_spread(dev);
 	}
 	mutex_unlock(&rblk_clt_lock);
 	return err;
@@ -165,6 +169,7 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev, const char **what)
 		.dma_alignment		= plan->max_segments > 1 ? 3 : dev->block_size - 1,
 	};
 	struct gendisk *disk;
+	bool blind;
 	int err;
 
 	err = rblk_fault(RBLK_FAULT_DISK);
@@ -187,6 +192,7 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev, const char **what)
 		*what = "the connection to the server was lost just now";
 		goto err_disk;
 	}
+	blind = !rblk_clt_path_of(dev);
 	err = rblk_fault(RBLK_FAULT_ADD_DISK) ?: device_add_disk(NULL, disk, dev->groups);
 	if (err)
 		goto err_list;
@@ -196,9 +202,11 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev, const char **what)
 	rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_ADD_NTF);
 	set_bit(RBLK_DEV_READY, &dev->flags);
 	/* While it was not ready, nobody let the time run, and the partitions may not be known. */
-	if (!rblk_clt_has_path(dev)) {
+	if (blind || READ_ONCE(dev->session->losses) != dev->losses)
 		set_bit(GD_NEED_PART_SCAN, &disk->state);
-		rblk_clt_path_lost(dev);
+	if (!rblk_clt_path_of(dev)) {
+		set_bit(GD_NEED_PART_SCAN, &disk->state);
+		rblk_clt_path_lost(dev, jiffies);
 		rblk_clt_fail_waiting(dev);
 	}
 	mutex_unlock(&rblk_clt_lock);
@@ -285,9 +293,7 @@ again:
 		return PTR_ERR(session);
 	err = mutex_lock_interruptible(&session->setup);
 	/* Another thread's set-up failed, perhaps only by its signal: not our failure. */
-	if (!err && !session->tag_set_ready &&
-	    READ_ONCE(session->paths[0].state) != RBLK_PATH_NEW &&
-	    time_before(jiffies, args->deadline)) {
+	if (!err && READ_ONCE(session->failed) && time_before(jiffies, args->deadline)) {
 		mutex_unlock(&session->setup);
 		rblk_clt_session_unuse(session);
 		goto again;
@@ -338,7 +344,8 @@ struct rblk_clt_device *rblk_clt_device_find(u32 index)
  */
 void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **what)
 {
-	struct rblk_clt_path *path = &dev->session->paths[0];
+	struct rblk_clt_session *session = dev->session;
+	struct rblk_clt_path *path = &session->paths[0];
 
 	if (test_bit(RBLK_DEV_REVOKED, &dev->flags)) {
 		*err = -ENOENT;
@@ -351,14 +358,21 @@ void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **
 		*what = READ_ONCE(dev->lost_what);
 		return;
 	}
-	spin_lock_irq(&dev->session->lock);
-	*err = path->state == RBLK_PATH_LIVE ? 0 : path->error ?: -ENOTCONN;
-	*what = path->error_what;
-	if (!*err && dev->attach[path->index].generation != path->generation) {
+	spin_lock_irq(&session->lock);
+	if (rblk_clt_path_of(dev)) {
+		*err = 0;
+	} else if (session->active != RBLK_CLT_NONE &&
+		   session->paths[session->active].state == RBLK_PATH_LIVE) {
 		*err = -EAGAIN;
-		*what = dev->refused_what;
+		*what = dev->refused_what ?: "it is not open on the active path yet";
+	} else {
+		/* The one that was lost says why; that of a while ago may be connecting again. */
+		if (session->fence.generation)
+			path = &session->paths[session->fence.path];
+		*err = path->error ?: -ENOTCONN;
+		*what = path->error_what;
 	}
-	spin_unlock_irq(&dev->session->lock);
+	spin_unlock_irq(&session->lock);
 }
 
 /**
@@ -435,10 +449,14 @@ static void rblk_clt_force_work(struct work_struct *work)
 {
 	struct rblk_clt_device *dev = container_of(work, struct rblk_clt_force, work.work)->dev;
 
+	const char *what = "requests of an unmapped device did not end";
+
 	/* Without a path it waits for nobody, see rblk_clt_fail_waiting(). */
-	if (!blk_mq_freeze_queue_wait_timeout(dev->disk->queue, 1))
-		rblk_clt_path_error(&dev->session->paths[0], -ETIMEDOUT,
-				    "requests of an unmapped device did not end");
+	if (blk_mq_freeze_queue_wait_timeout(dev->disk->queue, 1))
+		return;
+	/* It may wait for a tag that another device of the session has in flight. */
+	if (!rblk_clt_break_busy(dev, what))
+		rblk_clt_active_break(dev->session, what);
 }
 
 static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)

@@ -5,9 +5,9 @@
  * What waits are bios, in a list of their device: those of requests that come while there
  * is no path, and of those that were in flight on the path that was lost. The requests
  * themselves end, so that what waits occupies no tag, which the devices of a session
- * share, and holds up nobody who freezes the queue. When the path is live again, the bios
- * are submitted anew. It is live only after the server has ended the old generation, so
- * nothing of that can land later.
+ * share, and holds up nobody who freezes the queue. When a path is active again, the bios
+ * are submitted anew. It is so only after the server has ended the lost generation, so
+ * nothing of that can land later; see fence.c.
  *
  * Whether I/O of a device may wait is a matter of its flags. Who sets one that forbids it
  * calls rblk_clt_fail_waiting() then: it finds all that began to wait before the flag
@@ -160,17 +160,26 @@ bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_
 }
 
 /**
- * rblk_clt_has_path - may I/O of a device be posted?
+ * rblk_clt_path_of - where I/O of a device may be posted
  * @dev: the device
  *
  * Context: Any. It may change at any time unless the session's lock is held.
- * Return: true if so.
+ * Return: the active path, if the device is open there, or NULL.
  */
-bool rblk_clt_has_path(const struct rblk_clt_device *dev)
+struct rblk_clt_path *rblk_clt_path_of(struct rblk_clt_device *dev)
 {
-	const struct rblk_clt_path *path = &dev->session->paths[0];
+	struct rblk_clt_session *session = dev->session;
+	u32 active = READ_ONCE(session->active);
+	struct rblk_clt_path *path;
 
-	return READ_ONCE(path->state) == RBLK_PATH_LIVE && rblk_clt_attached(dev, path);
+	if (unlikely(active == RBLK_CLT_NONE))
+		return NULL;
+	path = &session->paths[active];
+	/* Pairs with rblk_clt_path_state(): its queues were there before. */
+	if (likely(smp_load_acquire(&path->state) == RBLK_PATH_LIVE &&
+		   rblk_clt_attached(dev, path)))
+		return path;
+	return NULL;
 }
 
 /**
@@ -184,7 +193,7 @@ void rblk_clt_no_path_set(struct rblk_clt_device *dev, u32 ms)
 {
 	mutex_lock(&rblk_clt_lock);
 	WRITE_ONCE(dev->no_path_ms, ms);
-	if (!list_empty(&dev->entry) && rblk_clt_may_wait(dev) && !rblk_clt_has_path(dev))
+	if (!list_empty(&dev->entry) && rblk_clt_may_wait(dev) && !rblk_clt_path_of(dev))
 		rblk_clt_no_path_arm(dev, ms);
 	mutex_unlock(&rblk_clt_lock);
 }
@@ -205,7 +214,7 @@ void rblk_clt_no_path_work(struct work_struct *work)
 
 	spin_lock_irq(&session->lock);
 	/* The path may have come back, and gone again, since the clock ran out. */
-	expired = !rblk_clt_has_path(dev) && ms != RBLK_CLT_FOR_EVER &&
+	expired = !rblk_clt_path_of(dev) && ms != RBLK_CLT_FOR_EVER &&
 		  !time_before(jiffies, rblk_clt_no_path_until(dev, ms)) &&
 		  !test_and_set_bit(RBLK_DEV_EXPIRED, &dev->flags);
 	spin_unlock_irq(&session->lock);
@@ -218,6 +227,16 @@ void rblk_clt_no_path_work(struct work_struct *work)
 	if (!list_empty(&dev->entry))
 		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
 	mutex_unlock(&rblk_clt_lock);
+}
+
+static bool rblk_clt_any_live(const struct rblk_clt_session *session)
+{
+	u32 i;
+
+	for (i = 0; i < session->nr_paths; i++)
+		if (READ_ONCE(session->paths[i].state) == RBLK_PATH_LIVE)
+			return true;
+	return false;
 }
 
 static u64 rblk_clt_requests_done(const struct rblk_clt_device *dev)
@@ -233,13 +252,14 @@ static u64 rblk_clt_requests_done(const struct rblk_clt_device *dev)
 /**
  * rblk_clt_path_lost - let the time run for a device without a path
  * @dev: the device
+ * @when: it had the last one, in jiffies
  *
  * A path that comes up and serves nothing of what waits is none: then the time runs on
  * from the loss before.
  *
  * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
  */
-void rblk_clt_path_lost(struct rblk_clt_device *dev)
+void rblk_clt_path_lost(struct rblk_clt_device *dev, unsigned long when)
 {
 	u32 ms = READ_ONCE(dev->no_path_ms);
 
@@ -248,8 +268,11 @@ void rblk_clt_path_lost(struct rblk_clt_device *dev)
 	if (!test_bit(RBLK_DEV_READY, &dev->flags))
 		return;
 	if (dev->was_back && (!dev->was_waiting || rblk_clt_requests_done(dev) != dev->was_done))
-		WRITE_ONCE(dev->lost_at, dev->session->paths[0].lost_at);
+		WRITE_ONCE(dev->lost_at, when);
 	dev->was_back = false;
+	/* No failure where the next path is only being asked. */
+	if (rblk_clt_any_live(dev->session))
+		ms = max_t(u32, ms, RBLK_CLT_FAILOVER_MS);
 	if (ms && rblk_clt_may_wait(dev))
 		rblk_clt_no_path_arm(dev, ms);
 	else
@@ -259,17 +282,18 @@ void rblk_clt_path_lost(struct rblk_clt_device *dev)
 /**
  * rblk_clt_paths_lost - let the time run for the devices of a session without a path
  * @session: the session
+ * @when: it lost one, in jiffies
  *
  * Context: Process context. Sleeps, not for a peer. The caller holds rblk_clt_lock.
  */
-void rblk_clt_paths_lost(struct rblk_clt_session *session)
+void rblk_clt_paths_lost(struct rblk_clt_session *session, unsigned long when)
 {
 	struct rblk_clt_device *dev;
 
 	lockdep_assert_held(&rblk_clt_lock);
 	list_for_each_entry(dev, &rblk_clt_devices, entry)
-		if (dev->session == session)
-			rblk_clt_path_lost(dev);
+		if (dev->session == session && !rblk_clt_path_of(dev))
+			rblk_clt_path_lost(dev, when);
 	/* What came before it was known that it fails. What was in flight is not here yet. */
 	synchronize_rcu();
 	list_for_each_entry(dev, &rblk_clt_devices, entry)
@@ -281,19 +305,27 @@ void rblk_clt_paths_lost(struct rblk_clt_session *session)
  * rblk_clt_device_back - let a device go on that has a path again
  * @dev: the device; it was so for a grace period
  *
+ * It may have had none for so short a time that its clock was not set.
+ *
  * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
  */
 void rblk_clt_device_back(struct rblk_clt_device *dev)
 {
 	lockdep_assert_held(&rblk_clt_lock);
 	spin_lock_irq(&dev->wait_lock);
-	dev->was_waiting = !bio_list_empty(&dev->waiting);
+	/* The second time for one loss: what was in flight may have come to the rest since. */
+	if (!dev->was_back)
+		dev->was_waiting = false;
+	dev->was_waiting |= !bio_list_empty(&dev->waiting);
 	spin_unlock_irq(&dev->wait_lock);
+	if (dev->was_back)
+		goto submit;
 	dev->was_done = rblk_clt_requests_done(dev);
 	dev->was_back = true;
 	cancel_delayed_work(&dev->no_path_work);
-	queue_work(rblk_clt_submit_wq, &dev->submit_work);
 	pr_info_ratelimited("rblk%u: the connection to the server is back after %u ms\n",
 			    dev->index,
 			    jiffies_to_msecs(jiffies - dev->lost_at));
+submit:
+	queue_work(rblk_clt_submit_wq, &dev->submit_work);
 }

@@ -30,6 +30,12 @@ unsigned int rblk_clt_cmd_size(const struct rblk_queue_plan *plan)
 	return struct_size_t(struct rblk_clt_request, sg, plan->max_segments);
 }
 
+/* Return: whether it is on its way; then its path and generation are those of now. */
+static bool rblk_clt_inflight(const struct rblk_clt_request *req)
+{
+	return test_bit_acquire(RBLK_RQ_INFLIGHT, &req->flags);
+}
+
 static void rblk_clt_unmap_request(struct rblk_clt_request *req)
 {
 	/* The number that was mapped, not what the IOMMU made of it. */
@@ -213,6 +219,8 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 
 	trace_rblk_request_start(rblk_clt_rq_device(rq)->index, queue->index, rq->tag,
 				 wr.remote_addr, blk_rq_bytes(rq), write, req->mr);
+	/* Pairs with rblk_clt_inflight(): on which path. */
+	smp_mb__before_atomic();
 	set_bit(RBLK_RQ_INFLIGHT, &req->flags);
 	blk_mq_start_request(rq);
 	if (req->mr)
@@ -248,8 +256,7 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 {
 	struct request *rq = bd->rq;
 	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
-	struct rblk_clt_path *path = &dev->session->paths[0];
-	enum rblk_path_state state;
+	struct rblk_clt_path *path;
 	unsigned long flags;
 	blk_status_t status;
 	u32 extent;
@@ -264,16 +271,16 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 		return BLK_STS_IOERR;
 
 	/*
-	 * Pairs with synchronize_rcu() in rblk_clt_path_teardown(), rblk_clt_path_live()
+	 * Pairs with synchronize_rcu() in rblk_clt_path_teardown(), rblk_clt_go_on()
 	 * and rblk_clt_fail_waiting().
 	 */
 	rcu_read_lock();
-	/* Pairs with rblk_clt_path_state(): its queues, and who is not to go on with it. */
-	state = smp_load_acquire(&path->state);
+	/* Before the flags: who sets one that says not to go on with a path does so first. */
+	path = rblk_clt_path_of(dev);
 	flags = READ_ONCE(dev->flags);
 	if (unlikely(flags & (BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_LOST))))
 		status = BLK_STS_TRANSPORT;
-	else if (likely(state == RBLK_PATH_LIVE && rblk_clt_attached(dev, path)))
+	else if (likely(path))
 		status = rblk_clt_post(&path->queues[hctx->queue_num], rq,
 				       dev->attach[path->index].rkeys[extent]);
 	else
@@ -298,7 +305,7 @@ static enum blk_eh_timer_return rblk_clt_timeout(struct request *rq)
 {
 	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (test_bit(RBLK_RQ_INFLIGHT, &req->flags))
+	if (rblk_clt_inflight(req))
 		rblk_clt_path_error_of(req->path, req->generation, -ETIMEDOUT,
 				       "a request timed out");
 	return BLK_EH_RESET_TIMER;
@@ -322,7 +329,8 @@ static bool rblk_clt_sweep_one(struct request *rq, void *data)
 {
 	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (req->path != data || !test_and_clear_bit(RBLK_RQ_INFLIGHT, &req->flags))
+	if (!rblk_clt_inflight(req) || req->path != data ||
+	    !test_and_clear_bit(RBLK_RQ_INFLIGHT, &req->flags))
 		return true;
 	rblk_clt_unmap_request(req);
 	req->status = BLK_STS_OK;
@@ -342,6 +350,40 @@ static bool rblk_clt_sweep_one(struct request *rq, void *data)
 void rblk_clt_sweep(struct rblk_clt_path *path)
 {
 	blk_mq_tagset_busy_iter(&path->session->tag_set, rblk_clt_sweep_one, path);
+}
+
+struct rblk_clt_busy {
+	const struct rblk_clt_device	*dev;
+	const char			*what;
+	bool				found;
+};
+
+static bool rblk_clt_break_one(struct request *rq, void *data)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+	struct rblk_clt_busy *busy = data;
+
+	if (rblk_clt_rq_device(rq) == busy->dev && rblk_clt_inflight(req)) {
+		busy->found = true;
+		rblk_clt_path_error_of(req->path, req->generation, -ETIMEDOUT, busy->what);
+	}
+	return true;
+}
+
+/**
+ * rblk_clt_break_busy - break the paths on which a device has requests in flight
+ * @dev: the device
+ * @what: why, a constant string
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ * Return: whether there were any.
+ */
+bool rblk_clt_break_busy(struct rblk_clt_device *dev, const char *what)
+{
+	struct rblk_clt_busy busy = { .dev = dev, .what = what };
+
+	blk_mq_tagset_busy_iter(&dev->session->tag_set, rblk_clt_break_one, &busy);
+	return busy.found;
 }
 
 const struct blk_mq_ops rblk_clt_mq_ops = {

@@ -16,6 +16,8 @@ struct workqueue_struct *rblk_clt_wq;
 struct workqueue_struct *rblk_clt_connect_wq;
 /* Waits for tags, which the works that end requests give back. */
 struct workqueue_struct *rblk_clt_submit_wq;
+/* Waits for a server that answers, and so not behind one that does not. */
+struct workqueue_struct *rblk_clt_fence_wq;
 /* Waits for requests that only works of the other end: never on the same one. */
 struct workqueue_struct *rblk_clt_revoke_wq;
 
@@ -38,10 +40,15 @@ static int __init rblk_clt_init(void)
 		err = -ENOMEM;
 		goto err_connect_wq;
 	}
+	rblk_clt_fence_wq = alloc_workqueue("rblk-client-fence", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rblk_clt_fence_wq) {
+		err = -ENOMEM;
+		goto err_submit_wq;
+	}
 	rblk_clt_revoke_wq = alloc_workqueue("rblk-client-revoke", WQ_UNBOUND, 0);
 	if (!rblk_clt_revoke_wq) {
 		err = -ENOMEM;
-		goto err_submit_wq;
+		goto err_fence_wq;
 	}
 	err = rblk_clt_netlink_init();
 	if (err)
@@ -50,6 +57,8 @@ static int __init rblk_clt_init(void)
 
 err_revoke_wq:
 	destroy_workqueue(rblk_clt_revoke_wq);
+err_fence_wq:
+	destroy_workqueue(rblk_clt_fence_wq);
 err_submit_wq:
 	destroy_workqueue(rblk_clt_submit_wq);
 err_connect_wq:
@@ -66,6 +75,7 @@ static void __exit rblk_clt_exit(void)
 	rblk_clt_netlink_exit();
 	rblk_clt_unmap_all();
 	destroy_workqueue(rblk_clt_revoke_wq);
+	destroy_workqueue(rblk_clt_fence_wq);
 	destroy_workqueue(rblk_clt_submit_wq);
 	destroy_workqueue(rblk_clt_connect_wq);
 	destroy_workqueue(rblk_clt_wq);

@@ -5,11 +5,14 @@
  * object share one filler.
  */
 #include <linux/blkdev.h>
+#include <linux/slab.h>
 #include <net/genetlink.h>
 #include <rblk/name.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 #include "netlink_gen.h"
+
+static_assert(RBLK_CLT_PATHS == RBLK_CLIENT_MAX_PATHS);
 
 /* The family is there; under rblk_clt_lock. */
 static bool rblk_clt_events_on;
@@ -58,7 +61,8 @@ static int rblk_clt_fill_device_facts(struct sk_buff *skb, struct rblk_clt_devic
 	if (nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_INDEX, dev->index) ||
 	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_NAME, dev->disk->disk_name) ||
 	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_EXPORT, dev->export) ||
-	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_DEVICE_SERVER, &session->server) ||
+	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_DEVICE_SERVER,
+			      &session->paths[0].route.server) ||
 	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_CLIENT_NAME, session->client) ||
 	    (dev->read_only && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_READ_ONLY)) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_QUEUES, dev->nr_queues) ||
@@ -108,27 +112,31 @@ static int rblk_clt_fill_path(struct sk_buff *skb, struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
 	struct nlattr *nest = nla_nest_start(skb, RBLK_CLIENT_A_SESSION_PATH);
+	struct sockaddr_storage source;
 	enum rblk_path_state state;
 	const char *what;
+	u32 connects;
 
 	if (!nest)
 		return -EMSGSIZE;
 	spin_lock_irq(&session->lock);
+	source = path->source;
+	connects = path->connects;
 	state = path->state;
 	what = path->error_what;
 	spin_unlock_irq(&session->lock);
 	if (nla_put_u32(skb, RBLK_CLIENT_A_PATH_INDEX, path->index) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_STATE, state) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_GENERATION, path->generation) ||
-	    (path->source.ss_family &&
-	     rblk_clt_put_addr(skb, RBLK_CLIENT_A_PATH_SOURCE, &path->source)) ||
-	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_PATH_SERVER, &session->server) ||
+	    (source.ss_family &&
+	     rblk_clt_put_addr(skb, RBLK_CLIENT_A_PATH_SOURCE, &source)) ||
+	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_PATH_SERVER, &path->route.server) ||
 	    (path->rdma_device[0] &&
 	     nla_put_string(skb, RBLK_CLIENT_A_PATH_RDMA_DEVICE, path->rdma_device)) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RDMA_PORT, path->rdma_port) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_QUEUES, READ_ONCE(path->nr_queues)) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_DEPTH, path->plan.depth) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RECONNECTS, READ_ONCE(path->reconnects)) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RECONNECTS, connects ? connects - 1 : 0) ||
 	    (what && nla_put_string(skb, RBLK_CLIENT_A_PATH_LAST_ERROR, what))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
@@ -157,7 +165,7 @@ static int rblk_clt_fill_session(struct sk_buff *skb, struct rblk_clt_session *s
 		     &session->server_id)) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_SESSION_DEVICES, devices))
 		err = -EMSGSIZE;
-	for (i = 0; !err && i < RBLK_CLT_PATHS; i++)
+	for (i = 0; !err && i < session->nr_paths; i++)
 		err = rblk_clt_fill_path(skb, &session->paths[i]);
 	if (err) {
 		genlmsg_cancel(skb, hdr);
@@ -212,12 +220,101 @@ void rblk_clt_notify_session(struct rblk_clt_session *session, u8 cmd)
 		rblk_clt_multicast(skb, rblk_clt_fill_session(skb, session, 0, 0, 0, cmd));
 }
 
+static int rblk_clt_parse_route(struct netlink_ext_ack *extack, struct nlattr *server,
+				struct nlattr *source, struct rblk_clt_route *route)
+{
+	struct nlattr *attr = server;
+	const char *why;
+	int err;
+
+	err = rblk_addr_decode(nla_data(server), nla_len(server), RBLK_ADDR_CONNECT,
+			       &route->server, &why);
+	if (!err && source) {
+		attr = source;
+		err = rblk_addr_decode(nla_data(source), nla_len(source), RBLK_ADDR_SOURCE,
+				       &route->source, &why);
+		if (!err && route->source.ss_family != route->server.ss_family) {
+			why = "server and source are of different families";
+			err = -EINVAL;
+		}
+	}
+	if (!err)
+		return 0;
+	NL_SET_BAD_ATTR(extack, attr);
+	NL_SET_ERR_MSG_FMT(extack, "%s", why);
+	return -EINVAL;
+}
+
+static bool rblk_clt_route_known(const struct rblk_clt_map_args *args,
+				 const struct rblk_clt_route *route)
+{
+	const struct rblk_clt_route *has;
+	u32 i;
+
+	for (i = 0; i < args->nr_routes; i++) {
+		has = &args->routes[i];
+		if (rblk_addr_equal(&has->server, &route->server) &&
+		    has->source.ss_family == route->source.ss_family &&
+		    (!has->source.ss_family ||
+		     rblk_addr_equal(&has->source, &route->source)))
+			return true;
+	}
+	return false;
+}
+
+/* The first route is that of the device; further ones follow. */
+static int rblk_clt_parse_routes(struct genl_info *info, struct rblk_clt_map_args *args)
+{
+	struct nlattr *route[RBLK_CLIENT_A_ROUTE_MAX + 1];
+	struct netlink_ext_ack *extack = info->extack;
+	struct rblk_clt_route further;
+	struct nlattr *attr;
+	int err, rem;
+
+	err = rblk_clt_parse_route(extack, info->attrs[RBLK_CLIENT_A_DEVICE_SERVER],
+				   info->attrs[RBLK_CLIENT_A_DEVICE_SOURCE], &args->routes[0]);
+	if (err)
+		return err;
+	args->nr_routes = 1;
+	nlmsg_for_each_attr_type(attr, RBLK_CLIENT_A_DEVICE_ROUTE, info->nlhdr, GENL_HDRLEN,
+				 rem) {
+		err = nla_parse_nested(route, RBLK_CLIENT_A_ROUTE_MAX, attr,
+				       rblk_client_route_nl_policy, extack);
+		if (err)
+			return err;
+		if (!route[RBLK_CLIENT_A_ROUTE_SERVER]) {
+			NL_SET_ERR_MSG_ATTR(extack, attr, "a route needs a server");
+			return -EINVAL;
+		}
+		if (!args->reconnect) {
+			NL_SET_ERR_MSG_ATTR(extack, attr,
+					    "I/O goes from one path to another only if it may wait: not with no-reconnect");
+			return -EINVAL;
+		}
+		memset(&further, 0, sizeof(further));
+		err = rblk_clt_parse_route(extack, route[RBLK_CLIENT_A_ROUTE_SERVER],
+					   route[RBLK_CLIENT_A_ROUTE_SOURCE], &further);
+		if (err)
+			return err;
+		if (rblk_clt_route_known(args, &further)) {
+			NL_SET_ERR_MSG_ATTR(extack, attr, "the same path is named twice");
+			return -EINVAL;
+		}
+		if (args->nr_routes == RBLK_CLT_PATHS) {
+			NL_SET_ERR_MSG_ATTR(extack, attr, "a session has 8 paths at the most");
+			return -EINVAL;
+		}
+		args->routes[args->nr_routes++] = further;
+	}
+	return 0;
+}
+
 static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *args)
 {
 	struct nlattr **attrs = info->attrs;
 	struct nlattr *attr;
-	const char *why;
 	u32 ms = 0;
+	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_SERVER) ||
 	    GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_EXPORT) ||
@@ -229,13 +326,10 @@ static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *
 		GENL_SET_ERR_MSG(info, "rblk works in the initial network namespace only");
 		return -EOPNOTSUPP;
 	}
-	attr = attrs[RBLK_CLIENT_A_DEVICE_SERVER];
-	if (rblk_addr_decode(nla_data(attr), nla_len(attr), RBLK_ADDR_CONNECT, &args->server,
-			     &why)) {
-		NL_SET_BAD_ATTR(info->extack, attr);
-		NL_SET_ERR_MSG_FMT(info->extack, "%s", why);
-		return -EINVAL;
-	}
+	args->reconnect = !nla_get_flag(attrs[RBLK_CLIENT_A_DEVICE_NO_RECONNECT]);
+	err = rblk_clt_parse_routes(info, args);
+	if (err)
+		return err;
 	attr = attrs[RBLK_CLIENT_A_DEVICE_EXPORT];
 	nla_strscpy(args->export, attr, sizeof(args->export));
 	if (!rblk_name_ok(args->export, sizeof(args->export))) {
@@ -255,7 +349,6 @@ static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *
 		args->depth = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_DEPTH]);
 	if (attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS])
 		ms = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS]);
-	args->reconnect = !nla_get_flag(attrs[RBLK_CLIENT_A_DEVICE_NO_RECONNECT]);
 	args->no_path_ms = RBLK_CLT_NO_PATH_MS;
 	attr = attrs[RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS];
 	if (attr) {
@@ -273,21 +366,26 @@ static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *
 
 int rblk_client_nl_map_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct rblk_clt_map_args args = {};
+	struct rblk_clt_map_args *args;
 	struct sk_buff *reply;
 	char name[DISK_NAME_LEN];
 	u32 index;
 	void *hdr;
 	int err;
 
-	err = rblk_clt_parse_map(info, &args);
+	args = kzalloc(sizeof(*args), GFP_KERNEL);
+	if (!args)
+		return -ENOMEM;
+	err = rblk_clt_parse_map(info, args);
 	if (err)
-		return err;
+		goto err_args;
 	/* Before the work: afterwards there is nothing left that can fail. */
 	reply = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!reply)
-		return -ENOMEM;
-	err = rblk_clt_map(&args, &index, info->extack);
+	if (!reply) {
+		err = -ENOMEM;
+		goto err_args;
+	}
+	err = rblk_clt_map(args, &index, info->extack);
 	/* netlink_rcv_skb() sends no ack for -EINTR: the caller would wait for ever. */
 	if (err == -EINTR || err == -ERESTARTSYS)
 		err = -ECANCELED;
@@ -301,10 +399,13 @@ int rblk_client_nl_map_doit(struct sk_buff *skb, struct genl_info *info)
 		goto err_free;
 	}
 	genlmsg_end(reply, hdr);
+	kfree(args);
 	return genlmsg_reply(reply, info);
 
 err_free:
 	nlmsg_free(reply);
+err_args:
+	kfree(args);
 	return err;
 }
 

@@ -15,8 +15,14 @@ static const struct netlink_range_validation rblk_client_a_device_timeout_ms_ran
 	.max	= RBLK_CLIENT_MAX_TIMEOUT_MS,
 };
 
+/* Common nested types */
+const struct nla_policy rblk_client_route_nl_policy[RBLK_CLIENT_A_ROUTE_SOURCE + 1] = {
+	[RBLK_CLIENT_A_ROUTE_SERVER] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
+	[RBLK_CLIENT_A_ROUTE_SOURCE] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
+};
+
 /* RBLK_CLIENT_CMD_MAP - do */
-static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_NO_RECONNECT + 1] = {
+static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_ROUTE + 1] = {
 	[RBLK_CLIENT_A_DEVICE_SERVER] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
 	[RBLK_CLIENT_A_DEVICE_EXPORT] = { .type = NLA_NUL_STRING, .len = RBLK_CLIENT_NAME_MAX, },
 	[RBLK_CLIENT_A_DEVICE_CLIENT_NAME] = { .type = NLA_NUL_STRING, .len = RBLK_CLIENT_NAME_MAX, },
@@ -26,6 +32,8 @@ static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_NO
 	[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &rblk_client_a_device_timeout_ms_range),
 	[RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS] = { .type = NLA_U32, },
 	[RBLK_CLIENT_A_DEVICE_NO_RECONNECT] = { .type = NLA_FLAG, },
+	[RBLK_CLIENT_A_DEVICE_SOURCE] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
+	[RBLK_CLIENT_A_DEVICE_ROUTE] = NLA_POLICY_NESTED(rblk_client_route_nl_policy),
 };
 
 /* RBLK_CLIENT_CMD_UNMAP - do */
@@ -45,7 +53,7 @@ static const struct genl_split_ops rblk_client_nl_ops[] = {
 		.cmd		= RBLK_CLIENT_CMD_MAP,
 		.doit		= rblk_client_nl_map_doit,
 		.policy		= rblk_client_map_nl_policy,
-		.maxattr	= RBLK_CLIENT_A_DEVICE_NO_RECONNECT,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_ROUTE,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

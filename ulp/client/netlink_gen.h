@@ -11,6 +11,9 @@
 
 #include <uapi/linux/rblk_client.h>
 
+/* Common nested types */
+extern const struct nla_policy rblk_client_route_nl_policy[RBLK_CLIENT_A_ROUTE_SOURCE + 1];
+
 int rblk_client_nl_device_get_start(struct netlink_callback *cb);
 
 int rblk_client_nl_map_doit(struct sk_buff *skb, struct genl_info *info);

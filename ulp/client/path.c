@@ -13,6 +13,7 @@
 
 /* Attempts after which the pause is as long as it gets. */
 #define RBLK_CLT_PATIENCE	7
+#define RBLK_CLT_STRAY		"it leads to another server than the other paths of the session"
 
 static_assert((int)RBLK_PATH_NEW == (int)RBLK_CLIENT_PATH_STATE_NEW);
 static_assert((int)RBLK_PATH_REMOVED == (int)RBLK_CLIENT_PATH_STATE_REMOVED);
@@ -36,7 +37,7 @@ bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to)
 		path->lost_at = jiffies;
 	/* Pairs with the acquire in rblk_clt_queue_rq(): what the path has was written before. */
 	smp_store_release(&path->state, to);
-	if (to == RBLK_PATH_LIVE || to == RBLK_PATH_REMOVED)
+	if (to == RBLK_PATH_REMOVED)
 		wake_up_all(&path->session->wait);
 	return true;
 }
@@ -76,6 +77,7 @@ void rblk_clt_path_error_of(struct rblk_clt_path *path, u32 generation, int err,
 	changed = (!generation || generation == path->generation) &&
 		  rblk_clt_path_state(path, RBLK_PATH_FAILED);
 	if (changed) {
+		rblk_clt_active_lost(path);
 		path->error = err;
 		path->error_what = what;
 		/* Under the lock: the array stays while the state is CONNECTING. */
@@ -203,8 +205,13 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 	rblk_dev_leave(&path->dev_user);
 }
 
-/* The caller holds rblk_clt_lock. */
-static void rblk_clt_path_notify(struct rblk_clt_path *path)
+/**
+ * rblk_clt_path_notify - tell who listens that a path, and what depends on it, changed
+ * @path: the path
+ *
+ * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
+ */
+void rblk_clt_path_notify(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_device *dev;
@@ -245,7 +252,7 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 
 	rblk_fault_work_begin(RBLK_FAULT_WORK_FAIL);
 	mutex_lock(&rblk_clt_lock);
-	rblk_clt_paths_lost(session);
+	rblk_clt_paths_lost(session, path->lost_at);
 	mutex_unlock(&rblk_clt_lock);
 	/* Whoever reclaims memory may wait for the requests that this ends. */
 	mutex_lock(&path->lock);
@@ -254,11 +261,17 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 	memalloc_noio_restore(noio);
 
 	mutex_lock(&rblk_clt_lock);
-	list_for_each_entry(dev, &rblk_clt_devices, entry)
-		if (dev->session == session)
-			pr_warn_ratelimited("rblk%u: the connection to the server is lost (%s), I/O %s\n",
-					    dev->index, path->error_what,
-					    rblk_clt_may_wait(dev) ? "waits" : "fails");
+	list_for_each_entry(dev, &rblk_clt_devices, entry) {
+		if (dev->session != session)
+			continue;
+		/* Another path may be active, but what was in flight waits only since now. */
+		if (rblk_clt_path_of(dev))
+			rblk_clt_device_back(dev);
+		pr_warn_ratelimited("rblk%u: the connection to the server is lost (%s), I/O %s\n",
+				    dev->index, path->error_what,
+				    rblk_clt_path_of(dev) ? "goes on over another path" :
+				    rblk_clt_may_wait(dev) ? "waits" : "fails");
+	}
 	rblk_clt_path_notify(path);
 	mutex_unlock(&rblk_clt_lock);
 	/* One that comes and goes is not a new one each time. */
@@ -290,8 +303,51 @@ static void rblk_clt_path_connect_work(struct work_struct *work)
 	rblk_clt_path_retry(path);
 }
 
+/* All live paths of a session lead to one server. The caller holds the session's lock. */
+static bool rblk_clt_path_stray(const struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	const struct rblk_clt_path *other;
+	u32 i;
+
+	lockdep_assert_held(&session->lock);
+	for (i = 0; i < session->nr_paths; i++) {
+		other = &session->paths[i];
+		if (other->state == RBLK_PATH_LIVE &&
+		    !uuid_equal(&other->server_id, &path->server_id))
+			return true;
+	}
+	/* One that was not live yet has nothing to show that its server is another one since. */
+	return !path->connects && !uuid_is_null(&session->server_id) &&
+	       !uuid_equal(&session->server_id, &path->server_id);
+}
+
 /**
- * rblk_clt_path_live - requests may use a path from now on
+ * rblk_clt_path_serve - say to which server a path leads
+ * @path: the path, which connects
+ * @id: what the server says it is
+ * @what: why not, in words
+ *
+ * Context: Process context. Does not sleep.
+ * Return: 0, or -EXDEV if that is another one than that of the other paths.
+ */
+int rblk_clt_path_serve(struct rblk_clt_path *path, const uuid_t *id, const char **what)
+{
+	struct rblk_clt_session *session = path->session;
+	bool stray;
+
+	spin_lock_irq(&session->lock);
+	path->server_id = *id;
+	stray = rblk_clt_path_stray(path);
+	spin_unlock_irq(&session->lock);
+	if (!stray)
+		return 0;
+	*what = RBLK_CLT_STRAY;
+	return -EXDEV;
+}
+
+/**
+ * rblk_clt_path_live - a path is up; requests may use it if it is to be the active one
  * @path: the path, which connects
  *
  * Context: Process context. Sleeps, not for a peer.
@@ -300,8 +356,7 @@ static void rblk_clt_path_connect_work(struct work_struct *work)
 bool rblk_clt_path_live(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
-	struct rblk_clt_device *dev;
-	bool live;
+	bool live = false, found = false, stray;
 
 	mutex_lock(&rblk_clt_lock);
 	if (rblk_clt_reopen_next(path, false)) {
@@ -309,33 +364,58 @@ bool rblk_clt_path_live(struct rblk_clt_path *path)
 		return false;
 	}
 	spin_lock_irq(&session->lock);
-	live = rblk_clt_path_state(path, RBLK_PATH_LIVE);
+	/* Another one may have come up since the hello. */
+	stray = rblk_clt_path_stray(path);
+	if (!stray)
+		live = rblk_clt_path_state(path, RBLK_PATH_LIVE);
 	if (live) {
 		path->live_since = jiffies;
-		list_for_each_entry(dev, &rblk_clt_devices, entry)
-			if (dev->session == session && rblk_clt_attached(dev, path))
-				clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
+		path->connects++;
+		session->server_id = path->server_id;
+		found = rblk_clt_active_found(path);
+		if (!found)
+			queue_delayed_work(rblk_clt_wq, &session->probe_work,
+					   RBLK_CLT_PROBE_PERIOD);
 		if (rblk_clt_reopen_next(path, true))
 			queue_delayed_work(rblk_clt_connect_wq, &path->reopen_work,
 					   RBLK_CLT_REOPEN_PAUSE);
 	}
 	spin_unlock_irq(&session->lock);
 	if (live && session->tag_set_ready) {
-		path->reconnects++;
-		/* Whoever saw the path as it was waits now. */
-		synchronize_rcu();
-		list_for_each_entry(dev, &rblk_clt_devices, entry)
-			if (dev->session == session && rblk_clt_attached(dev, path))
-				rblk_clt_device_back(dev);
+		if (found)
+			rblk_clt_go_on(path);
 		rblk_clt_path_notify(path);
 	}
 	mutex_unlock(&rblk_clt_lock);
+	if (stray)
+		rblk_clt_path_error(path, -EXDEV, RBLK_CLT_STRAY);
 	return live;
 }
 
 /**
+ * rblk_clt_path_start - bring up a path of a session that has another one
+ * @path: the path; one that was tried already, or does something, is left to that
+ *
+ * Context: Process context. Does not sleep.
+ */
+void rblk_clt_path_start(struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	bool fresh;
+
+	spin_lock_irq(&session->lock);
+	fresh = path->state == RBLK_PATH_NEW;
+	/* Under the lock: else path_remove() could cancel the work before it is queued. */
+	if (fresh)
+		queue_delayed_work(rblk_clt_connect_wq, &path->connect_work, 0);
+	spin_unlock_irq(&session->lock);
+	if (!fresh)
+		rblk_clt_path_retry(path);
+}
+
+/**
  * rblk_clt_path_init - make a path object that has nothing yet
- * @path: the path
+ * @path: the path, which has its route
  * @session: its session
  * @index: its number there
  *
@@ -357,12 +437,12 @@ void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *ses
 }
 
 /**
- * rblk_clt_path_remove - end a path for good
+ * rblk_clt_path_end - let nobody begin or wait for anything on a path that is to be removed
  * @path: the path
  *
- * Context: Process context. Sleeps, for a bounded time.
+ * Context: Process context. Does not sleep.
  */
-void rblk_clt_path_remove(struct rblk_clt_path *path)
+void rblk_clt_path_end(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
 
@@ -370,7 +450,16 @@ void rblk_clt_path_remove(struct rblk_clt_path *path)
 	rblk_clt_path_state(path, RBLK_PATH_REMOVED);
 	rblk_clt_path_abort(path, -ESHUTDOWN, "the session ends");
 	spin_unlock_irq(&session->lock);
+}
 
+/**
+ * rblk_clt_path_remove - end a path for good
+ * @path: the path, after rblk_clt_path_end()
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ */
+void rblk_clt_path_remove(struct rblk_clt_path *path)
+{
 	/* Nothing queues the works any more: REMOVED leads nowhere. */
 	cancel_work_sync(&path->fail_work);
 	cancel_delayed_work_sync(&path->connect_work);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Sessions: one for each server, made by the first map and ended by the last
- * unmap.
+ * unmap. The first path that leads to the server makes it; the others come up when they can.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -28,7 +28,6 @@ static struct rblk_clt_session *rblk_clt_session_alloc(const struct rblk_clt_map
 		return NULL;
 	kref_init(&session->ref);
 	uuid_gen(&session->id);
-	session->server = args->server;
 	strscpy(session->client, args->client, sizeof(session->client));
 	session->want_queues = args->queues;
 	session->want_depth = args->depth;
@@ -36,16 +35,25 @@ static struct rblk_clt_session *rblk_clt_session_alloc(const struct rblk_clt_map
 	init_waitqueue_head(&session->wait);
 	mutex_init(&session->setup);
 	spin_lock_init(&session->lock);
-	for (i = 0; i < RBLK_CLT_PATHS; i++)
+	session->active = RBLK_CLT_NONE;
+	INIT_DELAYED_WORK(&session->fence_work, rblk_clt_fence_work);
+	INIT_DELAYED_WORK(&session->probe_work, rblk_clt_probe_work);
+	session->nr_paths = args->nr_routes;
+	for (i = 0; i < session->nr_paths; i++) {
+		session->paths[i].route = args->routes[i];
 		rblk_clt_path_init(&session->paths[i], session, i);
+	}
 	return session;
 }
 
-/* A session that can still take a device; a failed one keeps those it has. */
-static bool rblk_clt_session_usable(struct rblk_clt_session *session)
+static bool rblk_clt_path_usable(const struct rblk_clt_path *path)
 {
-	switch (READ_ONCE(session->paths[0].state)) {
+	const struct rblk_clt_session *session = path->session;
+
+	switch (READ_ONCE(path->state)) {
 	case RBLK_PATH_NEW:
+		/* Later there is nobody who would begin with it. */
+		return !READ_ONCE(session->tag_set_ready) || READ_ONCE(session->reconnect);
 	case RBLK_PATH_CONNECTING:
 	case RBLK_PATH_LIVE:
 		return true;
@@ -57,6 +65,47 @@ static bool rblk_clt_session_usable(struct rblk_clt_session *session)
 	default:
 		return false;
 	}
+}
+
+/* A session that can still take a device; a failed one keeps those it has. */
+static bool rblk_clt_session_usable(const struct rblk_clt_session *session)
+{
+	u32 i;
+
+	if (READ_ONCE(session->failed))
+		return false;
+	for (i = 0; i < session->nr_paths; i++)
+		if (rblk_clt_path_usable(&session->paths[i]))
+			return true;
+	return false;
+}
+
+/* That a source is not named agrees with any. */
+static bool rblk_clt_session_has(const struct rblk_clt_session *session,
+				 const struct rblk_clt_route *route)
+{
+	const struct rblk_clt_route *has;
+	u32 i;
+
+	for (i = 0; i < session->nr_paths; i++) {
+		has = &session->paths[i].route;
+		if (rblk_addr_equal(&has->server, &route->server) &&
+		    (!route->source.ss_family ||
+		     rblk_addr_equal(&has->source, &route->source)))
+			return true;
+	}
+	return false;
+}
+
+static bool rblk_clt_session_has_all(const struct rblk_clt_session *session,
+				     const struct rblk_clt_map_args *args)
+{
+	u32 i;
+
+	for (i = 0; i < args->nr_routes; i++)
+		if (!rblk_clt_session_has(session, &args->routes[i]))
+			return false;
+	return true;
 }
 
 /* Asked for nothing, for what the first map asked for, or for what it got. */
@@ -95,12 +144,18 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 		goto out;
 	}
 	list_for_each_entry(session, &rblk_clt_sessions, entry) {
-		if (!rblk_addr_equal(&session->server, &args->server) ||
+		if (!rblk_clt_session_has(session, &args->routes[0]) ||
 		    strcmp(session->client, args->client) || !rblk_clt_session_usable(session))
 			continue;
 		if (!rblk_clt_session_fits(session, args)) {
 			NL_SET_ERR_MSG(extack,
 				       "the session with this server has other queues or depth, or reconnects otherwise");
+			session = ERR_PTR(-EINVAL);
+			goto out;
+		}
+		if (!rblk_clt_session_has_all(session, args)) {
+			NL_SET_ERR_MSG(extack,
+				       "the session with this server has other paths, which were given when it began");
 			session = ERR_PTR(-EINVAL);
 			goto out;
 		}
@@ -124,9 +179,9 @@ out:
 	return session;
 }
 
-static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
+static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session,
+				  const struct rblk_clt_path *path)
 {
-	const struct rblk_clt_path *path = &session->paths[0];
 	struct blk_mq_tag_set *set = &session->tag_set;
 	int err;
 
@@ -149,12 +204,16 @@ static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session)
 	return 0;
 }
 
-static bool rblk_clt_session_decided(struct rblk_clt_session *session)
+static bool rblk_clt_session_live(const struct rblk_clt_session *session)
 {
-	enum rblk_path_state state = READ_ONCE(session->paths[0].state);
+	return READ_ONCE(session->active) != RBLK_CLT_NONE;
+}
 
-	return state == RBLK_PATH_LIVE || state == RBLK_PATH_REMOVED ||
-	       !READ_ONCE(session->reconnect);
+/* All paths are removed together, and none comes back from then on. */
+static bool rblk_clt_session_decided(const struct rblk_clt_session *session)
+{
+	return rblk_clt_session_live(session) || !READ_ONCE(session->reconnect) ||
+	       READ_ONCE(session->paths[0].state) == RBLK_PATH_REMOVED;
 }
 
 /* A session that was set up before has its path, or waits for it to come back. */
@@ -171,7 +230,7 @@ static int rblk_clt_session_wait(struct rblk_clt_session *session, unsigned long
 						left);
 	if (left < 0)
 		return -EINTR;
-	if (READ_ONCE(path->state) == RBLK_PATH_LIVE)
+	if (rblk_clt_session_live(session))
 		return 0;
 	if (!left) {
 		what = "the connection to the server is lost, and was not back in time";
@@ -181,6 +240,31 @@ static int rblk_clt_session_wait(struct rblk_clt_session *session, unsigned long
 	}
 	NL_SET_ERR_MSG_FMT(extack, "%s", what);
 	return err;
+}
+
+/* Bring up the first path that can be, each with its share of the time. */
+static struct rblk_clt_path *rblk_clt_session_connect(struct rblk_clt_session *session,
+						      unsigned long deadline, int *err,
+						      const char **what)
+{
+	struct rblk_clt_path *path;
+	bool stale = false;
+	long share;
+	u32 i;
+
+	for (i = 0; i < session->nr_paths; i++) {
+		path = &session->paths[i];
+		share = max_t(long, deadline - jiffies, 1) / (long)(session->nr_paths - i);
+		*err = rblk_clt_path_connect(path, jiffies + max(share, 1L), what);
+		if (!*err)
+			return path;
+		if (*err == -EINTR)
+			return NULL;
+		stale |= *err == -EALREADY;
+	}
+	if (stale)
+		*err = -EALREADY;
+	return NULL;
 }
 
 /**
@@ -197,16 +281,18 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 			   const struct rblk_clt_map_args *args,
 			   struct netlink_ext_ack *extack)
 {
-	struct rblk_clt_path *path = &session->paths[0];
+	struct rblk_clt_path *path;
 	const char *what = NULL;
 	unsigned int noio;
-	int err;
+	int err = -EINVAL;
+	u32 i;
 
 	lockdep_assert_held(&session->setup);
 	if (session->tag_set_ready)
 		return rblk_clt_session_wait(session, args->deadline, extack);
-	err = rblk_clt_path_connect(path, args->deadline, &what);
-	if (err) {
+	path = rblk_clt_session_connect(session, args->deadline, &err, &what);
+	if (!path) {
+		WRITE_ONCE(session->failed, true);
 		NL_SET_ERR_MSG_FMT(extack, "%s", what);
 		return err;
 	}
@@ -217,7 +303,7 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 		what = "no memory for the requests of the session";
 		/* Under a lock that the end of requests takes, perhaps of another session. */
 		noio = memalloc_noio_save();
-		err = rblk_clt_tag_set_alloc(session);
+		err = rblk_clt_tag_set_alloc(session, path);
 		memalloc_noio_restore(noio);
 	} else {
 		what = "the connection to the server was lost just now";
@@ -234,6 +320,7 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 		WRITE_ONCE(session->tag_set_ready, true);
 	mutex_unlock(&path->lock);
 	if (err) {
+		WRITE_ONCE(session->failed, true);
 		NL_SET_ERR_MSG_FMT(extack, "%s", what);
 		rblk_clt_path_error(path, err, what);
 		return err;
@@ -241,6 +328,9 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	mutex_lock(&rblk_clt_lock);
 	rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_ADD_NTF);
 	mutex_unlock(&rblk_clt_lock);
+	for (i = 0; session->reconnect && i < session->nr_paths; i++)
+		if (&session->paths[i] != path)
+			rblk_clt_path_start(&session->paths[i]);
 	return 0;
 }
 
@@ -280,7 +370,7 @@ void rblk_clt_sessions_stop(void)
 	mutex_lock(&rblk_clt_lock);
 	rblk_clt_stopped = true;
 	list_for_each_entry(session, &rblk_clt_sessions, entry)
-		for (i = 0; i < RBLK_CLT_PATHS; i++)
+		for (i = 0; i < session->nr_paths; i++)
 			rblk_clt_path_stop(&session->paths[i], "the module is unloaded");
 	mutex_unlock(&rblk_clt_lock);
 }
@@ -289,7 +379,7 @@ void rblk_clt_sessions_stop(void)
  * rblk_clt_session_unuse - a device or a thread does not use a session any more
  * @session: the session, with a reference of the caller, which is given back
  *
- * The last one ends it: its path is removed before this returns.
+ * The last one ends it: its paths are removed before this returns.
  *
  * Context: Process context. Sleeps, for a bounded time. The caller does not hold
  * the session's setup lock.
@@ -308,8 +398,15 @@ void rblk_clt_session_unuse(struct rblk_clt_session *session)
 			rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_REMOVE_NTF);
 	}
 	mutex_unlock(&rblk_clt_lock);
-	if (last)
-		for (i = 0; i < RBLK_CLT_PATHS; i++)
+	if (last) {
+		/* All of them first: each may have to wait for a dead peer. */
+		for (i = 0; i < session->nr_paths; i++)
+			rblk_clt_path_end(&session->paths[i]);
+		for (i = 0; i < session->nr_paths; i++)
 			rblk_clt_path_remove(&session->paths[i]);
+		/* Only what a path did has queued them. */
+		cancel_delayed_work_sync(&session->fence_work);
+		cancel_delayed_work_sync(&session->probe_work);
+	}
 	rblk_clt_session_put(session);
 }

@@ -71,7 +71,8 @@ static ssize_t server_show(struct device *d, struct device_attribute *attr, char
 	char addr[RBLK_ADDR_STR];
 
 	return sysfs_emit(buf, "%s\n",
-			  rblk_addr_str(&rblk_clt_sysfs_dev(d)->session->server, addr));
+			  rblk_addr_str(&rblk_clt_sysfs_dev(d)->session->paths[0].route.server,
+					addr));
 }
 static DEVICE_ATTR_RO(server);
 
