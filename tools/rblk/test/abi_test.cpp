@@ -189,7 +189,11 @@ TEST_F(Requests, MapWithAll) {
     answer.replies = {
         Put().u32(RBLK_CLIENT_A_DEVICE_INDEX, 5).text(RBLK_CLIENT_A_DEVICE_NAME, "rblk5")};
     MapRequest request;
-    request.server = *Address::from_wire(v6_bytes("fe80::1", 7000, 3));
+    request.first = {*Address::from_wire(v6_bytes("fe80::1", 7000, 3)),
+                     *Address::from_wire(v6_bytes("fe80::2", 0, 3))};
+    request.further = {{*Address::from_wire(v4_bytes("10.0.1.1", 7471)),
+                        *Address::from_wire(v4_bytes("10.0.1.2", 0))},
+                       {*Address::from_wire(v6_bytes("2001:db8::1", 80)), std::nullopt}};
     request.export_name = "db";
     request.client_name = "node-b";
     request.read_only = true;
@@ -206,6 +210,12 @@ TEST_F(Requests, MapWithAll) {
     EXPECT_EQ(sent.command, RBLK_CLIENT_CMD_MAP);
     EXPECT_EQ(sent.flags, NLM_F_REQUEST | NLM_F_ACK);
     EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SERVER), v6_bytes("fe80::1", 7000, 3));
+    EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SOURCE), v6_bytes("fe80::2", 0, 3));
+    EXPECT_EQ(sent.values(RBLK_CLIENT_A_DEVICE_ROUTE),
+              (std::vector<Bytes>{
+                  route_bytes(v4_bytes("10.0.1.1", 7471), v4_bytes("10.0.1.2", 0)),
+                  route_bytes(v6_bytes("2001:db8::1", 80)),
+              }));
     EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_EXPORT), "db");
     EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME), "node-b");
     EXPECT_TRUE(sent.has(RBLK_CLIENT_A_DEVICE_READ_ONLY));
@@ -220,7 +230,7 @@ TEST_F(Requests, MapWithLittle) {
     answer.replies = {
         Put().u32(RBLK_CLIENT_A_DEVICE_INDEX, 0).text(RBLK_CLIENT_A_DEVICE_NAME, "rblk0")};
     MapRequest request;
-    request.server = *Address::from_wire(v4_bytes("10.0.0.1", 7471));
+    request.first.server = *Address::from_wire(v4_bytes("10.0.0.1", 7471));
     request.export_name = "db";
     request.client_name = "node-b";
     client.map(request);

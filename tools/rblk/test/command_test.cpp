@@ -47,6 +47,8 @@ TEST(NoModule, IsSaidByEveryCommand) {
         {{"unmap", "all"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"device", "list"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"device", "show", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"path", "list"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"path", "list", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"session", "list"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
         {{"monitor"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
     };
@@ -171,6 +173,20 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"unmap", "sda"}, "sda"},
         {{"unmap", "rblk0p1"}, "partition"},
         {{"device", "show", "x"}, "'x'"},
+        {{"path"}, "a command is required"},
+        {{"path", "list", "sda"}, "sda"},
+        {{"path", "list", "0", "1"}, "1"},
+        {{"map", "10.0.0.1@", "x"}, "nothing behind its '@'"},
+        {{"map", "10.0.0.1@::1", "x"}, "an IPv4 server and an IPv6 address"},
+        {{"map", "10.0.0.1", "x", "--path"}, "--path"},
+        {{"map", "10.0.0.1", "x", "--path", ""}, "is empty"},
+        {{"map", "10.0.0.1", "x", "--path", "0.0.0.0"}, "no address of a server"},
+        {{"map", "10.0.0.1", "x", "--path", "10.0.1.1:0"}, "port is 1 to 65535"},
+        {{"map", "10.0.0.1", "x", "--path", "10.0.1.1@10.0.1.2:80"}, "'10.0.1.2:80' has a port"},
+        {{"map", "10.0.0.1", "x", "--path", "10.0.1.1@node-b"}, "'node-b' is no address"},
+        {{"map", "10.0.0.1", "x", "--path", "::1@10.0.1.2"}, "an IPv6 server and an IPv4 address"},
+        {{"map", "10.0.0.1", "x", "--path", "10.0.1.1", "--no-reconnect"},
+         "--path and --no-reconnect exclude each other"},
     };
     for (auto [words, part] : table) {
         auto text = rig.run(words);
@@ -256,12 +272,32 @@ TEST_F(CommandTest, DeviceThatDoesNotServeIsRemarked) {
     EXPECT_TRUE(has(remark(failed), "rblk session list"));
 }
 
-TEST_F(CommandTest, CompletionOffersForever) {
+class CompletionTest : public CommandTest {
+protected:
+    // The line of the script for this command or group.
+    std::string words_for(const std::string& path) {
+        auto completion = rig.run({"completion"}).out;
+        auto begin = completion.find("\"" + path + "\") words=");
+        if (begin == std::string::npos) return "none";
+        return completion.substr(begin, completion.find('\n', begin) - begin);
+    }
+};
+
+TEST_F(CompletionTest, OffersForever) {
+    EXPECT_TRUE(has(words_for("map"), "--no-path-timeout forever --no-reconnect"));
+}
+
+TEST_F(CompletionTest, OffersPaths) {
+    EXPECT_TRUE(has(words_for("map"), " --path "));
+    EXPECT_EQ(words_for("path"), "\"path\") words=\"--help list\" ;;");
+    // An argument that may be left out is no word to offer; what it can be is.
+    EXPECT_EQ(words_for("path list"),
+              "\"path list\") words=\"--json --help $(rblk device list 2>/dev/null | awk 'NR > 1 "
+              "{print $1}')\" ;;");
+    // A word behind a group belongs to the command.
     auto completion = rig.run({"completion"}).out;
-    auto begin = completion.find("\"map\") words=");
-    ASSERT_NE(begin, std::string::npos);
-    auto line = completion.substr(begin, completion.find('\n', begin) - begin);
-    EXPECT_TRUE(has(line, "--no-path-timeout forever --no-reconnect")) << line;
+    for (const auto& group : group_table())
+        EXPECT_TRUE(has(completion, "|" + std::string(group.name))) << group.name;
 }
 
 TEST_F(CommandTest, Version) {
@@ -312,7 +348,7 @@ TEST(CommandTable, IsSound) {
             EXPECT_TRUE(has(help.out, std::string(argument.help))) << command.path;
         }
     }
-    EXPECT_EQ(paths.size(), 16u);
+    EXPECT_EQ(paths.size(), 17u);
 }
 
 TEST(Arguments, UnknownOnesAreABug) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // What people write: sizes, names, devices, times, addresses.
+#include <tuple>
+
 #include <gtest/gtest.h>
 
 #include "error.hpp"
@@ -311,6 +313,61 @@ TEST(Address, JunkOfAServer) {
     }
 }
 
+TEST(Address, OfATarget) {
+    const std::tuple<const char*, const char*, const char*> table[] = {
+        {"10.0.0.1", "10.0.0.1:7471", "none"},
+        {"10.0.0.1@10.0.0.2", "10.0.0.1:7471", "10.0.0.2"},
+        {"10.0.0.1:80@10.0.0.2", "10.0.0.1:80", "10.0.0.2"},
+        {"10.0.0.1@::ffff:10.0.0.2", "10.0.0.1:7471", "10.0.0.2"},
+        {"2001:db8::1@2001:db8::2", "[2001:db8::1]:7471", "2001:db8::2"},
+        {"[2001:db8::1]:80@[2001:db8::2]", "[2001:db8::1]:80", "2001:db8::2"},
+        {"[fe80::1%eth1]:80@[fe80::2%eth1]", "[fe80::1%eth1]:80", "fe80::2%eth1"},
+        {"fe80::1%eth1@fe80::2%3", "[fe80::1%eth1]:7471", "fe80::2%eth1"},
+        {"node-a@10.0.0.2", "node-a 7471", "10.0.0.2"},
+        {"node-a:80@2001:db8::2", "node-a 80", "2001:db8::2"},
+    };
+    for (const auto& [text, server, source] : table) {
+        auto target = parse_target(text, two_interfaces());
+        EXPECT_EQ(printed(target.server), server) << text;
+        EXPECT_EQ(target.source ? target.source->text(two_interfaces()) : "none", source) << text;
+    }
+}
+
+TEST(Address, JunkOfATarget) {
+    const std::pair<std::string, const char*> table[] = {
+        {"", "is empty"},
+        {"@10.0.0.2", "is empty"},
+        {"10.0.0.1@", "nothing behind its '@'"},
+        {"10.0.0.1@node-b", "'node-b' is no address of this node"},
+        {"10.0.0.1@10.0.0", "'10.0.0' is no address of this node"},
+        {"10.0.0.1@10.0.0.2@10.0.0.3", "'10.0.0.2@10.0.0.3' is no address of this node"},
+        {"10.0.0.1@any", "'any' is no address of this node"},
+        {"10.0.0.1@*", "'*' is no address of this node"},
+        {"10.0.0.1@10.0.0.2:80", "'10.0.0.2:80' has a port"},
+        {"10.0.0.1@10.0.0.2:", "'10.0.0.2:' has a port"},
+        {"::1@[::2]:80", "'[::2]:80' has a port"},
+        {"::1@[::2]x", "something other than ':PORT'"},
+        {"::1@[::2", "lacks a ']'"},
+        {"::1@:::", "not an IPv6 address | write 10.0.0.2, 2001:db8::2 or fe80::2%eth1"},
+        // There is no port to add.
+        {"::1@fe80::2", "as in [fe80::2%eth1];"},
+        {"::1@fe80::2%eth9", "interface 'eth9'"},
+        {"10.0.0.1@10.0.0.2%eth1", "only link-local"},
+        {"10.0.0.1@0.0.0.0", "not one address"},
+        {"::1@::", "not one address"},
+        {"10.0.0.1@224.0.0.1", "not one address"},
+        {"10.0.0.1@" + std::string("10.0.0.2\0", 9), "NUL"},
+        {"0.0.0.0@10.0.0.2", "no address of a server"},
+        {"10.0.0.1@2001:db8::2", "an IPv4 server and an IPv6 address to come from"},
+        {"[2001:db8::1]:80@10.0.0.2", "an IPv6 server and an IPv4 address to come from"},
+        {"::1@::ffff:10.0.0.2", "an IPv6 server and an IPv4 address to come from"},
+    };
+    for (const auto& [text, why] : table) {
+        auto message = usage_error([&] { parse_target(text, two_interfaces()); });
+        EXPECT_NE(message.find(why), std::string::npos) << text << ": " << message;
+    }
+}
+
 TEST(Address, OfAListener) {
     const std::pair<const char*, const char*> table[] = {
         {"0.0.0.0", "0.0.0.0:7471"},
@@ -386,6 +443,29 @@ TEST(Address, OfAName) {
         EXPECT_NE(std::string(error.what()).find("link-local"), std::string::npos) << error.what();
     }
     EXPECT_THROW(ask({}), Error);
+}
+
+TEST(Address, OfANameAndASource) {
+    auto v4 = *Address::from_wire(v4_bytes("10.0.0.1", 0));
+    auto v6 = *Address::from_wire(v6_bytes("2001:db8::1", 0));
+    auto ask = [](const char* text, std::vector<Address> known) {
+        auto target = parse_target(text, two_interfaces());
+        std::string all;
+        for (const auto& address : addresses_of(target, [&](const std::string&) { return known; }))
+            all += address.text(two_interfaces()) + " ";
+        return all;
+    };
+    EXPECT_EQ(ask("node-a:9", {v6, v4}), "[2001:db8::1]:9 10.0.0.1:9 ");
+    EXPECT_EQ(ask("node-a:9@10.0.0.2", {v6, v4}), "10.0.0.1:9 ");
+    EXPECT_EQ(ask("node-a:9@2001:db8::2", {v4, v6}), "[2001:db8::1]:9 ");
+    try {
+        ask("node-a@10.0.0.2", {v6});
+        ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.exit(), Exit::unreachable);
+        EXPECT_NE(std::string(error.what()).find("'node-a' has no IPv4 address"), std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(Address, NumbersAreNotResolved) {

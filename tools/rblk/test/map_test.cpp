@@ -5,6 +5,7 @@
 #include <linux/rblk_client.h>
 
 #include "command_fixture.hpp"
+#include "objects.hpp"
 
 namespace rblk::test {
 namespace {
@@ -149,6 +150,115 @@ TEST_F(MapTest, AnAnswerOfTheServerIsFinal) {
         EXPECT_EQ(rig.kernel.requests.size(), 2u) << error;
         EXPECT_TRUE(has(outcome.err, "of 10.0.0.2:7471, nor of 10.0.0.1:7471")) << outcome.err;
     }
+}
+
+TEST_F(MapTest, FurtherPaths) {
+    rig.hosts["node-a"] = {*Address::from_wire(v6_bytes("2001:db8::1", 0)),
+                           *Address::from_wire(v4_bytes("10.0.2.1", 0))};
+    auto outcome = rig.run({"map", "10.0.0.1@10.0.0.2", "db", "--path", "10.0.1.1:80@10.0.1.2",
+                            "--path", "[2001:db8::9]", "--path", "[fe80::1%eth1]:80@[fe80::2%eth1]",
+                            "--path", "node-a", "--path", "node-a:80@10.0.2.2"});
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "/dev/rblk0\n");
+    const auto& sent = rig.kernel.requests.at(0);
+    EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SERVER), v4_bytes("10.0.0.1", 7471));
+    EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SOURCE), v4_bytes("10.0.0.2", 0));
+    EXPECT_EQ(sent.values(RBLK_CLIENT_A_DEVICE_ROUTE),
+              (std::vector<Bytes>{
+                  route_bytes(v4_bytes("10.0.1.1", 80), v4_bytes("10.0.1.2", 0)),
+                  route_bytes(v6_bytes("2001:db8::9", 7471)),
+                  route_bytes(v6_bytes("fe80::1", 80, 3), v6_bytes("fe80::2", 0, 3)),
+                  route_bytes(v6_bytes("2001:db8::1", 7471)),
+                  route_bytes(v4_bytes("10.0.2.1", 80), v4_bytes("10.0.2.2", 0)),
+              }));
+}
+
+TEST_F(MapTest, OnePathNamesNoRoute) {
+    rig.run({"map", "10.0.0.1", "db"});
+    EXPECT_FALSE(rig.kernel.requests.at(0).has(RBLK_CLIENT_A_DEVICE_SOURCE));
+    EXPECT_FALSE(rig.kernel.requests.at(0).has(RBLK_CLIENT_A_DEVICE_ROUTE));
+}
+
+TEST_F(MapTest, AsManyPathsAsASessionHas) {
+    std::vector<std::string> words = {"map", "10.0.0.1", "db"};
+    for (int i = 1; i <= 7; i++) {
+        words.push_back("--path");
+        words.push_back("10.0." + std::to_string(i) + ".1");
+    }
+    EXPECT_EQ(rig.run(words).exit, 0);
+    EXPECT_EQ(rig.kernel.requests.at(0).values(RBLK_CLIENT_A_DEVICE_ROUTE).size(), 7u);
+    words.insert(words.end(), {"--path", "10.0.8.1"});
+    auto outcome = rig.run(words);
+    EXPECT_EQ(outcome.exit, 2);
+    EXPECT_TRUE(has(outcome.err, "--path is given 8 times, and 7 are the most")) << outcome.err;
+    EXPECT_EQ(rig.kernel.requests.size(), 1u);
+}
+
+TEST_F(MapTest, SamePathTwice) {
+    rig.hosts["node-a"] = {*Address::from_wire(v4_bytes("10.0.0.1", 0)),
+                           *Address::from_wire(v4_bytes("10.0.0.2", 0))};
+    const std::pair<std::vector<std::string>, const char*> table[] = {
+        {{"10.0.0.1", "--path", "10.0.0.1:7471"}, "the path 10.0.0.1:7471 is given twice"},
+        {{"node-a", "--path", "10.0.0.1"}, "the path 10.0.0.1:7471 is given twice"},
+        {{"10.0.0.1", "--path", "node-a"}, "the path 10.0.0.1:7471 is given twice"},
+        {{"10.0.0.1@10.0.0.9", "--path", "10.0.0.1@10.0.0.9"},
+         "the path 10.0.0.1:7471@10.0.0.9 is given twice"},
+        {{"10.0.0.1", "--path", "::1@::2", "--path", "10.0.0.2", "--path", "[::1]@[::2]"},
+         "the path [::1]:7471@::2 is given twice"},
+    };
+    for (const auto& [rest, why] : table) {
+        std::vector<std::string> words = {"map", rest[0], "db"};
+        words.insert(words.end(), rest.begin() + 1, rest.end());
+        auto outcome = rig.run(words);
+        EXPECT_EQ(outcome.exit, 2);
+        EXPECT_TRUE(has(outcome.err, why)) << outcome.err;
+    }
+    EXPECT_TRUE(rig.kernel.requests.empty());
+    // Another port, and another source, make another path.
+    for (const char* other : {"10.0.0.1:80", "10.0.0.1@10.0.0.9", "10.0.0.1@10.0.0.8"})
+        EXPECT_EQ(rig.run({"map", "10.0.0.1", "db", "--path", other}).exit, 0) << other;
+}
+
+TEST_F(MapTest, FurtherPathsStayWhenTheNextAddressIsTried) {
+    rig.hosts["node-a"] = {*Address::from_wire(v4_bytes("10.0.0.1", 0)),
+                           *Address::from_wire(v4_bytes("10.0.0.2", 0)),
+                           *Address::from_wire(v6_bytes("2001:db8::1", 0)),
+                           *Address::from_wire(v4_bytes("10.0.0.3", 0))};
+    fail_first({ENXIO});
+    // 10.0.0.2 was tried, as the further path.
+    EXPECT_EQ(rig.run({"map", "node-a@10.0.0.9", "db", "--path", "10.0.0.2@10.0.0.9"}).exit, 0);
+    ASSERT_EQ(rig.kernel.requests.size(), 2u);
+    const char* tried[] = {"10.0.0.1", "10.0.0.3"};
+    for (std::size_t i = 0; i < 2; i++) {
+        const auto& sent = rig.kernel.requests[i];
+        EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SERVER), v4_bytes(tried[i], 7471));
+        EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SOURCE), v4_bytes("10.0.0.9", 0));
+        EXPECT_EQ(
+            sent.values(RBLK_CLIENT_A_DEVICE_ROUTE),
+            std::vector<Bytes>{route_bytes(v4_bytes("10.0.0.2", 7471), v4_bytes("10.0.0.9", 0))});
+    }
+}
+
+TEST_F(MapTest, RefusalNamesAllPaths) {
+    client_refuses(EADDRNOTAVAIL, "no such address here");
+    auto outcome = rig.run({"map", "10.0.0.1@10.0.0.2", "db", "--path", "10.0.1.1@10.0.1.2"});
+    EXPECT_EQ(outcome.exit, 6);
+    EXPECT_TRUE(has(outcome.err,
+                    "rblk: cannot map the export 'db' of 10.0.0.1:7471@10.0.0.2, nor over "
+                    "10.0.1.1:7471@10.0.1.2: no such address here\n"))
+        << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "'ip addr'")) << outcome.err;
+    EXPECT_FALSE(has(rig.run({"map", "10.0.0.1", "db"}).err, "'ip addr'"));
+}
+
+TEST_F(MapTest, NameOfAFurtherPathThatHasNoAddress) {
+    rig.hosts["node-a"] = {*Address::from_wire(v6_bytes("2001:db8::1", 0))};
+    for (const char* path : {"nowhere", "node-a@10.0.1.2"}) {
+        auto outcome = rig.run({"map", "10.0.0.1", "db", "--path", path});
+        EXPECT_EQ(outcome.exit, 6) << path;
+        EXPECT_TRUE(has(outcome.err, std::string(path).substr(0, 6))) << outcome.err;
+    }
+    EXPECT_TRUE(rig.kernel.requests.empty());
 }
 
 TEST_F(MapTest, NameThatHasNoAddress) {

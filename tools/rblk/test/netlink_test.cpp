@@ -50,6 +50,17 @@ TEST(Message, Encodes) {
     EXPECT_EQ(request.u32(6), 0xfffffffeu);
 }
 
+TEST(Message, Nests) {
+    Message message(0x21, 0, 7, 1, spec);
+    message.u32(1, 5).nest(2, [](Message& nest) { nest.binary(1, Bytes(5)).u32(2, 7); }).flag(3);
+    auto all = message.bytes();
+    // Behind the two headers.
+    EXPECT_EQ(Bytes(all.begin() + 20, all.end()),
+              Put().u32(1, 5).nest(2, Put().raw(1, Bytes(5)).u32(2, 7)).flag(3).bytes());
+    EXPECT_EQ(message.attribute_at(28), "two");
+    EXPECT_EQ(message.attribute_at(44), "two");
+}
+
 TEST(Message, NamesWhatLiesAtAnOffset) {
     Message message(0x21, 0, 7, 1, spec);
     message.u32(1, 5).text(3, "abcdef");
@@ -68,6 +79,9 @@ TEST(Message, NamesWhatLiesAtAnOffset) {
 TEST(Message, RefusesWhatDoesNotFit) {
     Message message(0x21, 0, 7, 1, spec);
     EXPECT_THROW(message.text(3, std::string(9000, 'x')), std::length_error);
+    message.text(3, std::string(8100, 'x'));
+    EXPECT_THROW(message.nest(2, [](Message& nest) { nest.binary(1, Bytes(64)); }),
+                 std::length_error);
 }
 
 TEST(Attributes, Decodes) {

@@ -104,6 +104,12 @@ Put listener(const std::string& address, std::uint16_t port, std::uint32_t state
     return put.u32(RBLK_SERVER_A_LISTENER_STATE, state);
 }
 
+Bytes route_bytes(const Bytes& server, const std::optional<Bytes>& source) {
+    auto route = Put().raw(RBLK_CLIENT_A_ROUTE_SERVER, server);
+    if (source) route.raw(RBLK_CLIENT_A_ROUTE_SOURCE, *source);
+    return route.bytes();
+}
+
 Put client_path(std::uint32_t index, std::uint32_t state) {
     auto path = Put().u32(RBLK_CLIENT_A_PATH_INDEX, index).u32(RBLK_CLIENT_A_PATH_STATE, state);
     if (state == RBLK_CLIENT_PATH_STATE_NEW) return path;

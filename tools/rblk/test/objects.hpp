@@ -2,6 +2,7 @@
 // Objects of the two families as their attributes.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "wire.hpp"
@@ -21,6 +22,8 @@ Put small_export(const std::string& name);
 Put full_export(const std::string& name);
 Put listener(const std::string& address, std::uint16_t port, std::uint32_t state);
 
+// The content of one.
+Bytes route_bytes(const Bytes& server, const std::optional<Bytes>& source = {});
 Put client_path(std::uint32_t index, std::uint32_t state);
 Put client_session();
 Put server_session();

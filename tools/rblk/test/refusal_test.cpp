@@ -80,6 +80,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"device", "show", "0"}, ENODEV, 3, "not_found", "rblk device list"},
         Refusal{{"device", "show", "0"}, ENOENT, 3, "not_found", "rblk device list"},
         Refusal{{"device", "list"}, EPERM, 4, "denied", "root"},
+        Refusal{{"path", "list"}, EPERM, 4, "denied", "root"},
+        Refusal{{"path", "list", "0"}, ENODEV, 3, "not_found", "rblk device list"},
         Refusal{{"session", "list"}, ENOMEM, 1, "failure", ""},
         Refusal{add_words, EEXIST, 5, "busy", "rblk export show db"},
         Refusal{add_words, ENOMEM, 1, "failure", "less memory"},

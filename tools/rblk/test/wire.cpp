@@ -134,6 +134,13 @@ Bytes Seen::value(unsigned type) const {
     return found->second;
 }
 
+std::vector<Bytes> Seen::values(unsigned type) const {
+    std::vector<Bytes> all;
+    auto [from, to] = attributes.equal_range(type);
+    for (; from != to; ++from) all.push_back(from->second);
+    return all;
+}
+
 std::uint32_t Seen::u32(unsigned type) const {
     if (value(type).size() != 4) throw std::length_error("not a u32");
     return load<std::uint32_t>(value(type), 0);

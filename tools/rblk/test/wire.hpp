@@ -53,6 +53,7 @@ struct Seen {
 
     bool has(unsigned type) const { return attributes.count(type) > 0; }
     Bytes value(unsigned type) const;
+    std::vector<Bytes> values(unsigned type) const;
     std::uint32_t u32(unsigned type) const;
     std::uint64_t u64(unsigned type) const;
     std::string text(unsigned type) const;

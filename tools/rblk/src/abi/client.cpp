@@ -10,11 +10,11 @@ namespace {
 
 // In the order of the spec, which is that of the numbers.
 constexpr std::array<std::string_view, RBLK_CLIENT_A_DEVICE_MAX> device_names = {
-    "index",       "name",        "export",      "server",  "client-name", "read-only",
-    "queues",      "depth",       "timeout-ms",  "force",   "state",       "reason",
-    "size",        "block-size",  "extent-size", "extents", "max-io",      "backing",
-    "shared",      "incarnation", "session-id",  "openers", "queue",       "no-path-timeout-ms",
-    "no-reconnect"};
+    "index",        "name",        "export",      "server",  "client-name", "read-only",
+    "queues",       "depth",       "timeout-ms",  "force",   "state",       "reason",
+    "size",         "block-size",  "extent-size", "extents", "max-io",      "backing",
+    "shared",       "incarnation", "session-id",  "openers", "queue",       "no-path-timeout-ms",
+    "no-reconnect", "source",      "route"};
 constexpr AttributeSpec device_spec = {"device", device_names};
 
 constexpr std::array<std::string_view, RBLK_CLIENT_A_QUEUE_MAX> queue_names = {
@@ -109,7 +109,9 @@ ClientSession decode_client_session(ByteView bytes) {
 
 Mapped Client::map(const MapRequest& request) {
     auto message = family_.request(RBLK_CLIENT_CMD_MAP, device_spec);
-    message.binary(RBLK_CLIENT_A_DEVICE_SERVER, request.server.to_wire());
+    message.binary(RBLK_CLIENT_A_DEVICE_SERVER, request.first.server.to_wire());
+    if (request.first.source)
+        message.binary(RBLK_CLIENT_A_DEVICE_SOURCE, request.first.source->to_wire());
     message.text(RBLK_CLIENT_A_DEVICE_EXPORT, request.export_name);
     message.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME, request.client_name);
     if (request.read_only) message.flag(RBLK_CLIENT_A_DEVICE_READ_ONLY);
@@ -119,6 +121,11 @@ Mapped Client::map(const MapRequest& request) {
     if (request.no_path_timeout_ms)
         message.u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, *request.no_path_timeout_ms);
     if (request.no_reconnect) message.flag(RBLK_CLIENT_A_DEVICE_NO_RECONNECT);
+    for (const auto& route : request.further)
+        message.nest(RBLK_CLIENT_A_DEVICE_ROUTE, [&](Message& nest) {
+            nest.binary(RBLK_CLIENT_A_ROUTE_SERVER, route.server.to_wire());
+            if (route.source) nest.binary(RBLK_CLIENT_A_ROUTE_SOURCE, route.source->to_wire());
+        });
     auto reply = family_.ask(std::move(message));
     Attributes a(reply, device_spec);
     return {a.u32(RBLK_CLIENT_A_DEVICE_INDEX), a.text(RBLK_CLIENT_A_DEVICE_NAME)};

@@ -73,8 +73,17 @@ struct ClientSession {
     std::vector<ClientPath> paths;
 };
 
-struct MapRequest {
+// A path that is asked for. Without a source the routing table chooses it.
+struct Route {
     Address server;
+    std::optional<Address> source;
+
+    bool operator==(const Route&) const = default;
+};
+
+struct MapRequest {
+    Route first;
+    std::vector<Route> further;
     std::string export_name;
     std::string client_name;
     bool read_only = false;

@@ -133,7 +133,9 @@ private:
     static void add(CLI::App& app, const Argument& argument, std::vector<std::string>& slot) {
         std::string name(argument.name);
         std::string help(argument.help);
-        if (argument.meta != argument.name && argument.kind == Argument::Kind::positional)
+        bool required = argument.kind == Argument::Kind::positional;
+        bool positional = required || argument.kind == Argument::Kind::optional;
+        if (argument.meta != argument.name && positional)
             help = fmt::format("{}: {}", argument.meta, help);
         if (argument.kind == Argument::Kind::flag) {
             app.add_flag_callback(
@@ -144,9 +146,8 @@ private:
         auto take = [&slot](const std::string& value) { slot.push_back(value); };
         auto* option = app.add_option_function<std::string>(name, take, help);
         // CLI11 puts the name in front of it.
-        bool positional = argument.kind == Argument::Kind::positional;
         option->option_text(positional ? " " : std::string(argument.meta));
-        option->required(argument.required || positional);
+        option->required(argument.required || required);
         if (argument.kind == Argument::Kind::values) {
             option->trigger_on_parse();
             option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

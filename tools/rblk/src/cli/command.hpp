@@ -19,6 +19,7 @@ namespace rblk {
 struct Argument {
     enum class Kind {
         positional,  // NAME, required
+        optional,    // NAME, may be left out
         flag,        // --name
         value,       // --name VALUE
         values,      // the same, any number of times

@@ -17,6 +17,7 @@ extern const Command map_command;
 extern const Command unmap_command;
 extern const Command device_list_command;
 extern const Command device_show_command;
+extern const Command path_list_command;
 extern const Command session_list_command;
 extern const Command monitor_command;
 extern const Command check_command;

@@ -28,7 +28,7 @@ std::string_view source_of(Argument::Offers offers) {
 std::string words_of(const Command& command) {
     std::string words = "--json --help";
     for (const auto& argument : command.arguments) {
-        if (argument.kind != Argument::Kind::positional) words += fmt::format(" {}", argument.name);
+        if (argument.name.starts_with("--")) words += fmt::format(" {}", argument.name);
         auto source = source_of(argument.offers);
         if (!source.empty()) words += fmt::format(" {}", source);
         if (argument.name == "DEVICE" && command.path == "unmap") words += " all";
@@ -38,9 +38,11 @@ std::string words_of(const Command& command) {
 
 std::string script() {
     std::string first = "--json --help --version";
+    std::string groups;
     std::string cases;
     for (const auto& group : group_table()) {
         first += fmt::format(" {}", group.name);
+        groups += fmt::format("|{}", group.name);
         std::string second;
         for (const auto& command : command_table())
             if (command.path.starts_with(fmt::format("{} ", group.name)))
@@ -60,7 +62,7 @@ _rblk() {{
         word=${{COMP_WORDS[i]}}
         [[ $word == -* ]] && continue
         case "$path" in
-        ""|export|listen|device|session) path="${{path:+$path }}$word" ;;
+        ""{}) path="${{path:+$path }}$word" ;;
         esac
     done
     case "$path" in
@@ -70,7 +72,7 @@ _rblk() {{
 }}
 complete -F _rblk rblk
 )",
-                       first, cases);
+                       groups, first, cases);
 }
 
 Exit run(Context& context, const Arguments&) {

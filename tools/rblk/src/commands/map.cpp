@@ -24,9 +24,11 @@ constexpr milliseconds node_timeout{10'000};
 constexpr milliseconds node_poll{10};
 
 constexpr Argument arguments[] = {
-    {Argument::Kind::positional, "SERVER", "SERVER[:PORT]",
+    {Argument::Kind::positional, "SERVER", "SERVER[:PORT][@SOURCE]",
      "host name or address of the server; the port is 7471 if none is given"},
     {Argument::Kind::positional, "EXPORT", "EXPORT", "name of the export there"},
+    {Argument::Kind::values, "--path", "SERVER[:PORT][@SOURCE]",
+     "a further path to the same server; may be repeated"},
     {Argument::Kind::flag, "--read-only", "", "open it for reading only"},
     {.kind = Argument::Kind::value,
      .name = "--queues",
@@ -82,9 +84,57 @@ void take_recovery(MapRequest& request, const Arguments& given) {
                     "with --no-reconnect I/O never waits for a connection");
 }
 
+// As the command line has it.
+std::string route_text(const Route& route, const Interfaces& interfaces) {
+    auto text = route.server.text(interfaces);
+    return route.source ? fmt::format("{}@{}", text, route.source->host(interfaces)) : text;
+}
+
+void check_further(const std::vector<std::string>& texts, bool no_reconnect) {
+    if (texts.empty()) return;
+    if (no_reconnect)
+        throw Error(Exit::usage, "--path and --no-reconnect exclude each other",
+                    "several paths need reconnecting: I/O of a lost path continues on another");
+    constexpr std::size_t most = RBLK_CLIENT_MAX_PATHS - 1;
+    if (texts.size() > most)
+        throw Error(
+            Exit::usage,
+            fmt::format("--path is given {} times, and {} are the most", texts.size(), most),
+            fmt::format("leave some out: a session has {} paths, the first included", most + 1));
+}
+
+// Which addresses the first path tries, and the further paths in the request.
+std::vector<Address> take_paths(MapRequest& request, const Target& first,
+                                const std::vector<Target>& further, const Environment& env) {
+    auto addresses = addresses_of(first, env.resolve);
+    request.first = {addresses.front(), first.source};
+    for (const auto& target : further) {
+        Route route{addresses_of(target, env.resolve).front(), target.source};
+        const auto& known = request.further;
+        if (route == request.first || std::find(known.begin(), known.end(), route) != known.end())
+            throw Error(
+                Exit::usage,
+                fmt::format("the path {} is given twice", route_text(route, env.interfaces)),
+                "a further path needs another address of the server or another '@SOURCE'");
+        request.further.push_back(route);
+    }
+    // One that is a further path is tried as such with the first address.
+    std::erase_if(addresses, [&](const Address& address) {
+        const auto& known = request.further;
+        return std::find(known.begin(), known.end(), Route{address, first.source}) != known.end();
+    });
+    return addresses;
+}
+
 // Whether another address of the server is worth trying: nothing answered at this one.
 bool unanswered(const KernelError& error) {
     return exit_for_errno(error.error(), Operation::map) == Exit::unreachable;
+}
+
+bool has_source(const MapRequest& request) {
+    auto sourced = [](const Route& route) { return route.source.has_value(); };
+    return sourced(request.first) ||
+           std::any_of(request.further.begin(), request.further.end(), sourced);
 }
 
 std::string hint_for(int error, const MapRequest& request) {
@@ -117,6 +167,9 @@ std::string hint_for(int error, const MapRequest& request) {
         case EHOSTUNREACH:
         case ENETUNREACH:
         case EADDRNOTAVAIL:
+            if (has_source(request))
+                return "'ip addr' shows the addresses that can stand behind an '@', 'ip route get "
+                       "ADDR from SOURCE' the way from there";
             return "'ip route get ADDR' shows how the server is reached from here";
         default:
             return {};
@@ -151,7 +204,7 @@ public:
     Result run(ClientConnection& client, const std::vector<Address>& addresses) {
         auto end = context_.env.now() + timeout_.value_or(default_timeout);
         for (std::size_t i = 0; i < addresses.size(); i++) {
-            request_.server = addresses[i];
+            request_.first.server = addresses[i];
             auto server = addresses[i].text(context_.env.interfaces);
             bool last = i + 1 == addresses.size();
             // The kernel's own limit is right for a single address without --timeout.
@@ -160,7 +213,7 @@ public:
             try {
                 return {client->map(request_), server};
             } catch (const KernelError& error) {
-                if (last || !unanswered(error)) throw refused(error, server);
+                if (last || !unanswered(error)) throw refused(error);
                 context_.note(fmt::format("{}: {}; trying the next address", server, error.why()));
                 failed_.push_back({server, error.why()});
             }
@@ -177,8 +230,12 @@ private:
         return static_cast<std::uint32_t>(left.count());
     }
 
-    Error refused(const KernelError& error, const std::string& server) const {
-        auto what = fmt::format("cannot map the export '{}' of {}", request_.export_name, server);
+    Error refused(const KernelError& error) const {
+        const auto& interfaces = context_.env.interfaces;
+        auto what = fmt::format("cannot map the export '{}' of {}", request_.export_name,
+                                route_text(request_.first, interfaces));
+        for (const auto& route : request_.further)
+            what += fmt::format(", nor over {}", route_text(route, interfaces));
         for (const auto& attempt : failed_)
             what += fmt::format(", nor of {} ({})", attempt.server, attempt.error);
         return refusal(error, what, Operation::map, hint_for(error.error(), request_));
@@ -192,7 +249,7 @@ private:
 
 Exit run(Context& context, const Arguments& given) {
     auto& env = context.env;
-    auto endpoint = parse_server(given.text("SERVER"), env.interfaces);
+    auto first = parse_target(given.text("SERVER"), env.interfaces);
     MapRequest request;
     request.export_name = given.text("EXPORT");
     check_name("export", request.export_name);
@@ -201,12 +258,17 @@ Exit run(Context& context, const Arguments& given) {
     request.queues = given.number("--queues");
     request.depth = given.number("--depth");
     take_recovery(request, given);
+    check_further(given.values("--path"), request.no_reconnect);
+    std::vector<Target> further;
+    for (const auto& text : given.values("--path"))
+        further.push_back(parse_target(text, env.interfaces));
     std::optional<milliseconds> timeout;
     if (auto seconds = given.number("--timeout")) timeout = milliseconds(*seconds * 1000);
 
+    auto addresses = take_paths(request, first, further, env);
     ClientConnection client(env);
     Attempts attempts(context, request, timeout);
-    auto [mapped, server] = attempts.run(client, addresses_of(endpoint, env.resolve));
+    auto [mapped, server] = attempts.run(client, addresses);
     wait_for_node(env, device_path(mapped.name));
     context.print(mapped_document(mapped, server, request.export_name, attempts.failed()));
     return Exit::ok;
@@ -221,7 +283,10 @@ constinit const Command map_command = {
         "Prints the path of the device alone, as in /dev/rblk0, once it is there.\n"
         "Servers: node-a, node-a:7471, 10.0.0.1, 10.0.0.1:7471, [2001:db8::1]:7471,\n"
         "[fe80::1%eth1]:7471. The addresses of a host name are tried in order until one "
-        "answers.",
+        "answers.\n"
+        "SOURCE is an address of this node to come from, as in 10.0.0.1@10.0.0.2. The first path "
+        "that is\nlive, SERVER and then each --path in order, carries the I/O; the others stand "
+        "by.",
     .arguments = arguments,
     .run = run};
 

@@ -107,6 +107,7 @@ namespace {
 
 constexpr std::string_view forms =
     "write 10.0.0.1, 10.0.0.1:7471, 2001:db8::1, [2001:db8::1]:7471 or [fe80::1%eth1]:7471";
+constexpr std::string_view source_forms = "write 10.0.0.2, 2001:db8::2 or fe80::2%eth1";
 
 [[noreturn]] void bad(std::string_view text, std::string_view why, std::string_view hint = forms) {
     throw Error(Exit::usage, fmt::format("address '{}' {}", clean(text), why), std::string(hint));
@@ -118,22 +119,22 @@ struct Split {
     bool v6;
 };
 
-Split split(std::string_view text) {
-    if (text.empty()) bad(text, "is empty");
+Split split(std::string_view text, std::string_view hint = forms) {
+    if (text.empty()) bad(text, "is empty", hint);
     if (text[0] == '[') {
         auto end = text.find(']');
-        if (end == std::string_view::npos) bad(text, "lacks a ']'");
+        if (end == std::string_view::npos) bad(text, "lacks a ']'", hint);
         auto host = text.substr(1, end - 1);
         auto rest = text.substr(end + 1);
         if (rest.empty()) return {host, std::nullopt, true};
-        if (rest[0] != ':') bad(text, "has something other than ':PORT' behind the ']'");
+        if (rest[0] != ':') bad(text, "has something other than ':PORT' behind the ']'", hint);
         return {host, rest.substr(1), true};
     }
     auto scope = text.find('%');
     auto colon = text.substr(0, scope).find(':');
     if (colon == std::string_view::npos) {
         if (scope != std::string_view::npos)
-            bad(text, "has a '%', which only link-local IPv6 addresses have");
+            bad(text, "has a '%', which only link-local IPv6 addresses have", hint);
         return {text, std::nullopt, false};
     }
     bool second = text.substr(colon + 1, scope - colon - 1).find(':') != std::string_view::npos;
@@ -167,15 +168,18 @@ std::uint32_t parse_scope(std::string_view text, const std::string& scope,
         "'ip link' shows the interfaces");
 }
 
+// Port 0 is that of an address which has none.
 Address parse_v6(std::string_view text, std::string_view host, std::uint16_t port,
                  const Interfaces& interfaces) {
+    auto hint = port ? forms : source_forms;
     auto percent = host.find('%');
     std::string number(host.substr(0, percent));
     in6_addr address{};
-    if (inet_pton(AF_INET6, number.c_str(), &address) != 1) bad(text, "is not an IPv6 address");
+    if (inet_pton(AF_INET6, number.c_str(), &address) != 1)
+        bad(text, "is not an IPv6 address", hint);
     // Connections to 10.0.0.1 are the same; the RDMA stack knows it only as IPv4.
     if (IN6_IS_ADDR_V4MAPPED(&address)) {
-        if (percent != std::string_view::npos) bad(text, "has a '%', and is an IPv4 address");
+        if (percent != std::string_view::npos) bad(text, "has a '%', and is an IPv4 address", hint);
         in_addr mapped{};
         std::memcpy(&mapped, &address.s6_addr[12], sizeof(mapped));
         return Address(mapped, port);
@@ -184,8 +188,8 @@ Address parse_v6(std::string_view text, std::string_view host, std::uint16_t por
     if (percent == std::string_view::npos) {
         if (link_local)
             bad(text, "is link-local and does not say on which interface",
-                fmt::format("add it with '%', as in [{}%eth1]:{}; 'ip -6 addr' shows them", number,
-                            port));
+                fmt::format("add it with '%', as in [{}%eth1]{}; 'ip -6 addr' shows them", number,
+                            port ? fmt::format(":{}", port) : ""));
         return Address(address, port, 0);
     }
     if (!link_local)
@@ -245,6 +249,26 @@ Endpoint parse_endpoint(std::string_view text, const Interfaces& interfaces) {
     return endpoint;
 }
 
+Address parse_source(std::string_view text, const Interfaces& interfaces) {
+    auto [host, port, v6] = split(text, source_forms);
+    if (port) bad(text, "has a port, and the address to come from has none", source_forms);
+    Address address;
+    in_addr v4{};
+    if (v6)
+        address = parse_v6(text, host, 0, interfaces);
+    else if (inet_pton(AF_INET, std::string(host).c_str(), &v4) == 1)
+        address = Address(v4, 0);
+    else
+        bad(text, "is no address of this node to come from", "'ip addr' shows its addresses");
+    if (address.is_wildcard() || address.is_multicast())
+        bad(text, "is not one address of this node to come from", "'ip addr' shows its addresses");
+    return address;
+}
+
+std::string_view family_name(const Address& address) {
+    return address.is_v4() ? "IPv4" : "IPv6";
+}
+
 }  // namespace
 
 Endpoint parse_server(std::string_view text, const Interfaces& interfaces) {
@@ -254,6 +278,23 @@ Endpoint parse_server(std::string_view text, const Interfaces& interfaces) {
     if (endpoint.address && endpoint.address->is_multicast())
         bad(text, "is a multicast or broadcast address and no server's");
     return endpoint;
+}
+
+Target parse_target(std::string_view text, const Interfaces& interfaces) {
+    auto at = text.find('@');
+    Target target{parse_server(text.substr(0, at), interfaces), std::nullopt};
+    if (at == std::string_view::npos) return target;
+    auto source = text.substr(at + 1);
+    if (source.empty()) bad(text, "has nothing behind its '@'", source_forms);
+    if (source.find('\0') != std::string_view::npos) bad(text, "has a NUL in it", source_forms);
+    target.source = parse_source(source, interfaces);
+    const auto& server = target.server.address;
+    if (server && server->is_v4() != target.source->is_v4())
+        bad(text,
+            fmt::format("has an {} server and an {} address to come from", family_name(*server),
+                        family_name(*target.source)),
+            "both must be of one family; leave out the '@' to let the routes choose");
+    return target;
 }
 
 Address parse_listener(std::string_view text, const Interfaces& interfaces) {
@@ -314,6 +355,20 @@ std::vector<Address> addresses_of(const Endpoint& endpoint, const Resolver& reso
                         link_local ? ", only link-local ones without an interface" : ""),
             "give the address itself, as in 10.0.0.1 or fe80::1%eth1");
     return usable;
+}
+
+std::vector<Address> addresses_of(const Target& target, const Resolver& resolver) {
+    auto addresses = addresses_of(target.server, resolver);
+    if (!target.source) return addresses;
+    bool v4 = target.source->is_v4();
+    std::erase_if(addresses, [v4](const Address& address) { return address.is_v4() != v4; });
+    if (addresses.empty())
+        throw Error(Exit::unreachable,
+                    fmt::format("host name '{}' has no {} address, and the one to come from is of "
+                                "that family",
+                                clean(target.server.host), family_name(*target.source)),
+                    "give a source of the other family, or the address of the server itself");
+    return addresses;
 }
 
 }  // namespace rblk

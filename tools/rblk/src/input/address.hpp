@@ -68,8 +68,15 @@ struct Endpoint {
     std::optional<Address> address;  // absent for a host name
 };
 
-// Both throw a usage error that says what is wrong with the text.
+// What was written for a path: the server, and the address of this node to come from.
+struct Target {
+    Endpoint server;
+    std::optional<Address> source;  // with port 0
+};
+
+// They throw a usage error that says what is wrong with the text.
 Endpoint parse_server(std::string_view text, const Interfaces& interfaces);
+Target parse_target(std::string_view text, const Interfaces& interfaces);
 // Takes no host names, but wildcards, '*' and 'any'.
 Address parse_listener(std::string_view text, const Interfaces& interfaces);
 
@@ -79,5 +86,7 @@ std::vector<Address> resolve_host(const std::string& host);
 
 // The addresses to try for a server, each once. Throws Error if there is none to try.
 std::vector<Address> addresses_of(const Endpoint& endpoint, const Resolver& resolver);
+// Only those that can be reached from the source.
+std::vector<Address> addresses_of(const Target& target, const Resolver& resolver);
 
 }  // namespace rblk

@@ -82,6 +82,14 @@ Message& Message::flag(std::uint16_t type) {
     return *this;
 }
 
+Message& Message::nest(std::uint16_t type, const std::function<void(Message&)>& fill) {
+    auto* begin = mnl_attr_nest_start_check(header(), buffer_.size(), type);
+    fits(begin != nullptr);
+    fill(*this);
+    mnl_attr_nest_end(header(), begin);
+    return *this;
+}
+
 void Message::set_sequence(std::uint32_t sequence) {
     header()->nlmsg_seq = sequence;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -47,6 +48,8 @@ public:
     Message& text(std::uint16_t type, std::string_view value);
     Message& binary(std::uint16_t type, ByteView value);
     Message& flag(std::uint16_t type);
+    // What fill puts into the message lies in the nest.
+    Message& nest(std::uint16_t type, const std::function<void(Message&)>& fill);
 
     void set_sequence(std::uint32_t sequence);
     ByteView bytes() const;

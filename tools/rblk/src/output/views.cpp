@@ -129,20 +129,23 @@ Json to_json(const Listener& listener, const Interfaces& interfaces) {
             {"error", maybe(listener.error)}};
 }
 
+Json to_json(const ClientPath& path, const Interfaces& interfaces) {
+    return {{"index", path.index},
+            {"state", path_state(path.state)},
+            {"generation", maybe(path.generation)},
+            {"reconnects", maybe(path.reconnects)},
+            {"source", maybe(path.source, interfaces)},
+            {"server", maybe(path.server, interfaces)},
+            {"rdma_device", maybe(path.rdma_device)},
+            {"rdma_port", maybe(path.rdma_port)},
+            {"queues", maybe(path.queues)},
+            {"depth", maybe(path.depth)},
+            {"last_error", maybe(path.last_error)}};
+}
+
 Json to_json(const ClientSession& session, const Interfaces& interfaces) {
     Json paths = Json::array();
-    for (const auto& path : session.paths)
-        paths.push_back({{"index", path.index},
-                         {"state", path_state(path.state)},
-                         {"generation", maybe(path.generation)},
-                         {"reconnects", maybe(path.reconnects)},
-                         {"source", maybe(path.source, interfaces)},
-                         {"server", maybe(path.server, interfaces)},
-                         {"rdma_device", maybe(path.rdma_device)},
-                         {"rdma_port", maybe(path.rdma_port)},
-                         {"queues", maybe(path.queues)},
-                         {"depth", maybe(path.depth)},
-                         {"last_error", maybe(path.last_error)}});
+    for (const auto& path : session.paths) paths.push_back(to_json(path, interfaces));
     return {{"id", uuid_text(session.id)},
             {"client_name", maybe(session.client_name)},
             {"server_id", maybe(session.server_id)},
@@ -287,6 +290,22 @@ constexpr Column client_path_columns[] = {
     {"depth", "DEPTH"},
     {"last_error", "LAST ERROR"},
 };
+constexpr Column path_columns[] = {
+    {"session_id", "SESSION"},
+    {"client_name", "CLIENT"},
+    {"index", "PATH"},
+    {"state", "STATE"},
+    {"server", "SERVER"},
+    {"source", "SOURCE"},
+    {"rdma_device", "RDMA DEVICE"},
+    {"rdma_port", "PORT"},
+    {"generation", "GENERATION"},
+    {"reconnects", "RECONNECTS"},
+    {"last_error", "LAST ERROR"},
+};
+constexpr Layout path_table[] = {
+    {.kind = Kind::table, .key = "paths", .columns = path_columns, .empty = "no paths"}};
+
 constexpr Column server_session_facts[] = {
     {"id", "session"},
     {"client_name", "client name"},
@@ -448,6 +467,18 @@ Document added_listener_document(const Listener& added, const Interfaces& interf
 
 Document removed_listener_document(const Address& removed, const Interfaces& interfaces) {
     return Document(with_schema({{"removed", removed.text(interfaces)}}), listener_removed);
+}
+
+Document paths_document(const std::vector<ClientSession>& sessions, const Interfaces& interfaces) {
+    Json list = Json::array();
+    for (const auto& session : sessions)
+        for (const auto& path : session.paths) {
+            Json row = {{"session_id", uuid_text(session.id)},
+                        {"client_name", maybe(session.client_name)}};
+            row.update(to_json(path, interfaces));
+            list.push_back(std::move(row));
+        }
+    return Document(with_schema({{"paths", list}}), path_table);
 }
 
 Document sessions_document(const std::optional<std::vector<ClientSession>>& client,

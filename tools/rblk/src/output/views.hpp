@@ -26,6 +26,8 @@ Document listeners_document(const std::vector<Listener>& listeners, const Interf
 Document added_listener_document(const Listener& added, const Interfaces& interfaces);
 Document removed_listener_document(const Address& removed, const Interfaces& interfaces);
 
+Document paths_document(const std::vector<ClientSession>& sessions, const Interfaces& interfaces);
+
 // Absent is a module that is not loaded.
 Document sessions_document(const std::optional<std::vector<ClientSession>>& client,
                            const std::optional<std::vector<ServerSession>>& server,
