@@ -1,52 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """The relay between the nodes of a lab: tests/relay, built, started and told what to do."""
-import fcntl
 import json
 import pathlib
 import socket
-import subprocess
 import threading
 import time
 
+from . import programs
 from .errors import LabError
-from .kernels import place
 from .node import Node
-from .rundir import TOP, Run
+from .rundir import Run
 
-SOURCES = TOP / "tests/relay"
 PATIENCE = 30.0  # for an answer; it comes at once, but the machine may be busy
 
 Counters = dict[tuple[int, int], dict[str, int]]
 
 
 def build(check: bool = False) -> pathlib.Path:
-    """The program, built if it is not as its sources are. To CHECK it: with sanitizers, and no warnings."""
-    folder = TOP / "build" / ("relay-check" if check else "relay")
-    folder.mkdir(parents=True, exist_ok=True)
-    options = ["-DRBLK_RELAY_WERROR=ON", "-DRBLK_RELAY_SANITIZE=ON", "-DCMAKE_BUILD_TYPE=Debug"] if check else []
-    with open(folder / ".lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # labs of several runs may begin at once
-        if not (folder / "Makefile").exists():
-            make(["cmake", "-G", "Unix Makefiles", "-S", str(SOURCES), "-B", str(folder), *options])
-        make(["cmake", "--build", str(folder)])
-    return folder / "rblk-relay"
-
-
-def make(command: list[str]) -> None:
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    except FileNotFoundError as err:
-        raise LabError(f"{command[0]} is not installed; run 'scripts/install-packages'") from err
-    if done.returncode:
-        raise LabError(f"the relay cannot be built; 'scripts/install-packages' installs what it needs:\n{done.stdout[-4000:]}")
-
-
-def of_run(run: Run) -> pathlib.Path:
-    """The program that all labs of one run use, whatever is built meanwhile."""
-    program = run.folder / "rblk-relay"
-    if not program.exists():
-        place(build(), program)
-    return program
+    """The program. To CHECK it: with sanitizers, and no warnings."""
+    options = ("-DRBLK_RELAY_WERROR=ON", "-DRBLK_RELAY_SANITIZE=ON", "-DCMAKE_BUILD_TYPE=Debug") if check else ()
+    return programs.build("relay", "rblk-relay", "check" if check else "", options)
 
 
 class Relay:
@@ -67,7 +40,7 @@ class Relay:
         fds = [theirs.fileno(), *(end.fileno() for _, _, end in wires)]
         words = [f"{link}:{node}:{end.fileno()}" for link, node, end in wires]
         with theirs, open(self.log, "xb") as log:
-            self.process = run.start([str(program or of_run(run)), str(seed), str(theirs.fileno()), *words],
+            self.process = run.start([str(program or programs.of_run(run, "relay", "rblk-relay")), str(seed), str(theirs.fileno()), *words],
                                      pass_fds=fds, stdout=log, stderr=log)
         for _, _, end in wires:
             end.close()
