@@ -57,7 +57,8 @@ install: ## modules and tool onto this machine, or below DESTDIR
 	install -D -m 755 $(build)/tools/rblk $(DESTDIR)$(PREFIX)/bin/rblk
 
 clean: ## remove what was built here, but not the kernels of the lab
-	rm -rf $(build)/modules $(build)/modules-src $(build)/tools $(build)/relay $(build)/relay-check $(build)/lint $(build)/check $(build)/cmake.log
+	rm -rf $(build)/modules $(build)/modules-src $(build)/tools $(build)/relay $(build)/relay-check \
+		$(build)/sequence $(build)/sequence-check $(build)/lint $(build)/check $(build)/cmake.log
 
 distclean: clean ## remove build/ with the logs of all runs too
 	rm -rf $(build)
