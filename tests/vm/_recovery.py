@@ -7,8 +7,16 @@ from rblklab.waits import until
 BACK = 15.0  # the pauses between attempts grow to 0.8 s here; the machine may be slow
 
 
+def paths(rig):
+    return rig.client.json("session", "list")["client_sessions"][0]["paths"]
+
+
 def path_of(rig, index=0):
-    return rig.client.json("session", "list")["client_sessions"][0]["paths"][index]
+    return paths(rig)[index]
+
+
+def both_live(rig, limit=BACK):
+    until(lambda: [path["state"] for path in paths(rig)] == ["live", "live"], limit, lambda: paths(rig))
 
 
 def verifier(rig, device, runtime, **more):

@@ -73,9 +73,9 @@ def pytest_collection_modifyitems(config, items):
 
 
 def pytest_generate_tests(metafunc):
-    if "slot" in metafunc.fixturenames:
+    if "kernel" in metafunc.fixturenames:
         kinds = metafunc.config.getoption("kernel") or ["lockdep", "safety"]
-        metafunc.parametrize("slot", kinds, indirect=True, scope="session")
+        metafunc.parametrize("kernel", kinds, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -87,11 +87,30 @@ def run_folder():
 
 
 @pytest.fixture(scope="session")
-def slot(request, run_folder):
-    """Two nodes of one kernel, booted when the first scenario asks."""
-    holder = Slot(request.param, request.config.getoption("provider"), run_folder)
-    yield holder
-    holder.discard()
+def kernel(request):
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def slots(request, kernel, run_folder):
+    """Nodes of the kernel; those that are asked for with the same options are the same."""
+    made = {}
+
+    def of(**options):
+        key = tuple(sorted(options.items()))
+        if key not in made:
+            made[key] = Slot(kernel, request.config.getoption("provider"), run_folder, **options)
+        return made[key]
+
+    yield of
+    for slot in made.values():
+        slot.discard()
+
+
+@pytest.fixture
+def slot(request, slots):
+    """Two nodes of one kernel, booted when the first scenario asks. A file with LINKS has them joined by so many."""
+    return slots(links=getattr(request.module, "LINKS", 1))
 
 
 @pytest.fixture

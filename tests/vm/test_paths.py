@@ -3,21 +3,14 @@
 import pytest
 
 from _faults import Fault
-from _recovery import BACK, break_next_post, counts, hurry, path_of, verifier
+from _recovery import BACK, both_live, break_next_post, counts, hurry, path_of, paths, verifier
 from rblklab import checks, fio
-from rblklab.rig import Slot
+from rblklab.mishaps import down, up
 from rblklab.waits import until
 
+LINKS = 2
 NOTICE = 6.0  # what the transport takes to give up, and some more
 FAILOVER = {"safety": 2.0, "lockdep": 6.0, "stock": 2.0}  # from there to the next answer
-
-
-@pytest.fixture(scope="session")
-def slot(request, run_folder):
-    """Nodes that two links join."""
-    holder = Slot(request.param, request.config.getoption("provider"), run_folder, links=2)
-    yield holder
-    holder.discard()
 
 
 @pytest.fixture
@@ -35,14 +28,6 @@ def disk(rig, second):
     device = rig.client.map(rig.address, "disk", "--path", second)
     both_live(rig)
     return device
-
-
-def paths(rig):
-    return rig.client.json("session", "list")["client_sessions"][0]["paths"]
-
-
-def both_live(rig, limit=BACK):
-    until(lambda: [path["state"] for path in paths(rig)] == ["live", "live"], limit, lambda: paths(rig))
 
 
 def sent(rig, link):
@@ -69,19 +54,10 @@ def ended(rig, job):
     return max(result[way]["clat_ns"]["max"] for way in ("read", "write")) / 1e9
 
 
-def down(rig, node):
-    """UML's network device sleeps where it must not when it goes down with a frame to send; there all are lost instead."""
-    node.run("tc qdisc replace dev net0 root netem loss 100%" if rig.kind == "safety" else "ip link set net0 down")
-
-
-def up(rig, node):
-    node.run("tc qdisc del dev net0 root" if rig.kind == "safety" else "ip link set net0 up")
-
-
 LOSSES = {
     "cut": (lambda rig: rig.relay.cut(0), lambda rig: rig.relay.heal(0)),
-    "client link": (lambda rig: down(rig, rig.b), lambda rig: up(rig, rig.b)),
-    "server link": (lambda rig: down(rig, rig.a), lambda rig: up(rig, rig.a)),
+    "client link": (lambda rig: down(rig.b, 0), lambda rig: up(rig.b, 0)),
+    "server link": (lambda rig: down(rig.a, 0), lambda rig: up(rig.a, 0)),
     "client device": (lambda rig: rig.b.rdma_link_delete(0), lambda rig: rig.b.rdma_link_add(0)),
     "server device": (lambda rig: rig.a.rdma_link_delete(0), lambda rig: rig.a.rdma_link_add(0)),
     "post": (break_next_post, lambda rig: None),

@@ -6,19 +6,16 @@ import subprocess
 
 import pytest
 
-from rblklab.rig import Slot
 from rblklab.rundir import TOP
 
 # They run beside the nodes of the other scenarios
 MEMORY = {"lockdep": 768, "safety": 1024, "stock": 768}
 
 
-@pytest.fixture(scope="session")
-def slot(request, run_folder):
+@pytest.fixture
+def slot(kernel, slots):
     """Two nodes and two links."""
-    holder = Slot(request.param, request.config.getoption("provider"), run_folder, links=2, memory=MEMORY[request.param])
-    yield holder
-    holder.discard()
+    return slots(links=2, memory=MEMORY[kernel])
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import time
 
 from rblklab import fio, rblk
+from rblklab.mishaps import repair
 from rblklab.rig import UNLOAD_LIMIT
 from rblklab.waits import busy, counts_return, sessions_end, timed, took, until, works
 
@@ -24,20 +25,6 @@ def down_and_up(rig, full):
     if rig.kind == "safety" or not full:
         return "tc qdisc replace dev {0} root netem loss 100%", "tc qdisc del dev {0} root"
     return "ip link set {0} down", "ip link set {0} up; ip addr add {1}/64 dev {0} nodad"
-
-
-def repair(node):
-    """
-    What the documentation says to do about rxe: a message of the CM that cannot be sent,
-    as when the neighbour is not found any more, leaves the queue pair of the CM in error
-    for ever (rxe_requester(); ib_mad takes it for one that can go on). No map was ever
-    answered then, whatever the link did.
-    """
-    for link in range(2):
-        if "state ERR" in node.run(f"rdma resource show qp link {node.rdma_name(link)} | grep GSI || true").stdout:
-            print(f"{node}: {node.rdma_name(link)}: the CM's queue pair is in error, made anew")
-            node.rdma_link_delete(link)
-            node.rdma_link_add(link)
 
 
 def fails_soon(rig, device):
