@@ -10,6 +10,8 @@ KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 DESTDIR	?=
 JOBS	?= $(shell nproc)
+KERNEL	?= safety
+MINUTES	?= 10
 
 # An absolute path, so that no target depends on where make was called.
 top	:= $(patsubst %/,%,$(dir $(realpath $(lastword $(MAKEFILE_LIST)))))
@@ -18,7 +20,7 @@ python	:= /usr/bin/python3
 
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
-.PHONY: all modules tool demo check kunit lint lab packages install clean distclean help
+.PHONY: all modules tool demo check kunit lint lab soak packages install clean distclean help
 
 all: tool modules ## the modules for KDIR and the tool (the default)
 
@@ -48,6 +50,11 @@ lab: tool ## two nodes and a prompt, to try rblk on
 	@$(top)/scripts/build-kernel safety >/dev/null
 	@$(top)/scripts/lab shell
 
+soak: tool ## all faults by chance for MINUTES, on KERNEL; SEED=n repeats one
+	@if [ "$(KERNEL)" = stock ]; then $(top)/scripts/build-modules --jobs $(JOBS) stock; \
+		else $(top)/scripts/build-kernel $(KERNEL) >/dev/null; fi
+	@$(top)/scripts/soak $(MINUTES) --kernel $(KERNEL) $(if $(SEED),--seed $(SEED))
+
 packages: ## install what building and testing needs (Debian, Ubuntu)
 	@$(top)/scripts/install-packages
 
@@ -72,3 +79,4 @@ help: ## this list
 	@echo "  PREFIX     where the tool goes (default: /usr/local)"
 	@echo "  DESTDIR    put before every installed path"
 	@echo "  JOBS       parallel compilers (default: one per CPU)"
+	@echo "  MINUTES, KERNEL, SEED   of soak (default: 10, safety, by chance)"

@@ -44,6 +44,14 @@ class Sequence:
     def lines(self) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.node.read(self.out).splitlines()]
 
+    def note(self) -> None:
+        """Ask for a line of what was done, and go on: a node that is busy takes long to answer. marks() has them all."""
+        self.node.spawn(f"kill -USR1 {self.process.pid}")
+
+    def marks(self) -> list[dict[str, Any]]:
+        """What was asked for so far."""
+        return [line for line in self.lines()[1:] if "whole" not in line]
+
     def mark(self) -> dict[str, Any]:
         """What was done so far, and the longest request since the last mark, in seconds."""
         done = self.node.run(f"had=$(wc -l < {self.out}); kill -USR1 {self.process.pid} || exit 1; for n in $(seq 300); do "
