@@ -95,6 +95,8 @@ enum rblk_conn_step {
  * @rq_drained: last receive completed
  * @sq_drain: cqe of the last send
  * @rq_drain: cqe of the last receive
+ * @probe: cqe of the probe
+ * @probing: bit 0: it is on its way
  * @tx_lock: protects @tx_slots
  * @tx_slots: which of @tx are in use
  * @tx: buffers to send from
@@ -122,6 +124,8 @@ struct rblk_conn {
 	struct completion		rq_drained;
 	struct ib_cqe			sq_drain;
 	struct ib_cqe			rq_drain;
+	struct ib_cqe			probe;
+	unsigned long			probing;
 
 	spinlock_t			tx_lock;	/* protects @tx_slots */
 	struct rblk_slots		tx_slots;
@@ -149,8 +153,31 @@ struct rblk_conn_sizes {
 	enum ib_poll_context	poll;
 };
 
+/**
+ * struct rblk_conn_facts - what an administrator wants to know of a connection
+ * @qpn: number of the QP
+ * @source_gid: of the port here
+ * @peer_gid: of the peer's port
+ * @lids: the link layer has what follows
+ * @source_lid: of the port here
+ * @peer_lid: of the peer's port
+ * @pkey: partition
+ * @sl: service level
+ */
+struct rblk_conn_facts {
+	u32			qpn;
+	union ib_gid		source_gid;
+	union ib_gid		peer_gid;
+	bool			lids;
+	u32			source_lid;
+	u32			peer_lid;
+	u16			pkey;
+	u8			sl;
+};
+
 #define RBLK_CTL_TX	8	/* send buffers of a control connection */
 #define RBLK_CTL_RX	16	/* receive buffers of it */
+#define RBLK_CTL_PROBES	1	/* probes on their way on it */
 
 void rblk_conn_init(struct rblk_conn *conn, const struct rblk_conn_ops *ops);
 int rblk_conn_resolve(struct rblk_conn *conn, struct net *net, const struct sockaddr_storage *src,
@@ -166,10 +193,13 @@ void rblk_conn_abort(struct rblk_conn *conn, int err, const char *what);
 void rblk_conn_cut(struct rblk_conn *conn);
 void rblk_conn_destroy(struct rblk_conn *conn);
 
+bool rblk_conn_facts(const struct rblk_conn *conn, struct rblk_conn_facts *facts);
+
 int rblk_msgs_create(struct rblk_conn *conn);
 void rblk_msgs_destroy(struct rblk_conn *conn);
 u32 rblk_conn_tx_free(struct rblk_conn *conn);
 int rblk_conn_send(struct rblk_conn *conn, const struct rblk_msg *msg);
+int rblk_conn_probe(struct rblk_conn *conn);
 void rblk_rx_repost(struct rblk_rx *rx);
 
 void rblk_reject(struct rdma_cm_id *id, enum rblk_status status);

@@ -13,7 +13,7 @@ enum rblk_path_state {
 	RBLK_PATH_FAILED,	/* no new requests; the old ones are being drained */
 	RBLK_PATH_FENCED,	/* the server told another path that nothing of it lives */
 	RBLK_PATH_BACKOFF,	/* drained; waits before it connects again */
-	RBLK_PATH_REMOVED,	/* for good */
+	RBLK_PATH_REMOVED,	/* its place may be given to another one */
 	RBLK_PATH_STATES
 };
 

@@ -21,7 +21,7 @@ static const struct from_case from_cases[] = {
 	{ "failed", RBLK_PATH_FAILED, 3,       "....xBR" },
 	{ "fenced", RBLK_PATH_FENCED, 4,       ".C...BR" },
 	{ "backoff", RBLK_PATH_BACKOFF, 5,     ".C..x.R" },
-	{ "removed", RBLK_PATH_REMOVED, 6,     "......." },
+	{ "removed", RBLK_PATH_REMOVED, 6,     "N......" },
 };
 
 KUNIT_ARRAY_PARAM_DESC(from, from_cases, name);
@@ -69,7 +69,8 @@ static void path_state_no_way_round_the_handshake(struct kunit *test)
 
 	/* Assert */
 	KUNIT_EXPECT_EQ(test, seen, BIT(RBLK_PATH_FAILED) | BIT(RBLK_PATH_FENCED) |
-			BIT(RBLK_PATH_BACKOFF) | BIT(RBLK_PATH_REMOVED));
+			BIT(RBLK_PATH_BACKOFF) | BIT(RBLK_PATH_REMOVED) |
+			BIT(RBLK_PATH_NEW));
 }
 
 static void path_state_out_of_range(struct kunit *test)

@@ -64,7 +64,7 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 		spin_unlock_irq(&session->lock);
 		return;
 	}
-	for (i = 0; i < session->nr_paths; i++) {
+	for (i = 0; i < RBLK_CLT_PATHS; i++) {
 		const struct rblk_clt_attach *attach = &dev->attach[i];
 		const struct rblk_clt_path *path = &session->paths[i];
 
@@ -84,7 +84,7 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 		open[active].generation = 0;
 	}
 	deadline = jiffies + RBLK_CLT_CLOSE_TIMEOUT;
-	for (i = 0; i < session->nr_paths; i++)
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
 		if (open[i].generation)
 			rblk_clt_ask_close(&session->paths[i], open[i].generation,
 					   open[i].handle, deadline);
@@ -214,7 +214,7 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
 
 	/* Not on one that only comes up: the server would take it for nonsense. */
 	spin_lock_irq(&session->lock);
-	for (i = 0; i < session->nr_paths; i++) {
+	for (i = 0; i < RBLK_CLT_PATHS; i++) {
 		/* The active one, or else any; it is opened on the others too before long. */
 		if (session->paths[i].state != RBLK_PATH_LIVE ||
 		    (generation && session->active != i))
@@ -293,7 +293,7 @@ static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path
 			       u32 generation, const char **what)
 {
 	struct rblk_clt_session *session = path->session;
-	unsigned long deadline = rblk_clt_step_deadline(session, jiffies);
+	unsigned long deadline = rblk_clt_step_deadline(path, jiffies);
 	struct rblk_msg_open_reply open;
 	enum rblk_status status;
 	const char *differs;
@@ -370,6 +370,10 @@ int rblk_clt_reopen(struct rblk_clt_path *path, const char **what)
 	int err;
 
 	do {
+		if (path->hurried && signal_pending(current))
+			return -EINTR;
+		if (path->hurried && time_after(jiffies, path->until))
+			return -ETIMEDOUT;
 		mutex_lock(&rblk_clt_lock);
 		dev = rblk_clt_reopen_next(path, false);
 		if (dev)
@@ -381,6 +385,24 @@ int rblk_clt_reopen(struct rblk_clt_path *path, const char **what)
 		rblk_clt_device_put(dev);
 	} while (!err);
 	return err;
+}
+
+/**
+ * rblk_clt_served - how many devices of its session are open on a path
+ * @path: the path
+ *
+ * Context: Process context. The caller holds rblk_clt_lock.
+ * Return: the number.
+ */
+u32 rblk_clt_served(const struct rblk_clt_path *path)
+{
+	const struct rblk_clt_device *dev;
+	u32 nr = 0;
+
+	lockdep_assert_held(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		nr += dev->session == path->session && rblk_clt_attached(dev, path);
+	return nr;
 }
 
 /**
@@ -396,7 +418,7 @@ void rblk_clt_device_spread(struct rblk_clt_device *dev)
 
 	lockdep_assert_held(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
-	for (i = 0; i < session->nr_paths; i++)
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
 		if (session->paths[i].state == RBLK_PATH_LIVE &&
 		    !rblk_clt_attached(dev, &session->paths[i]))
 			mod_delayed_work(rblk_clt_connect_wq, &session->paths[i].reopen_work, 0);

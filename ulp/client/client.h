@@ -9,14 +9,16 @@
  *
  * Locks, outermost first; what each protects:
  *
- *   session->setup  (mutex)    map on this session, one at a time; held while it
- *                              talks to the server, so it is taken interruptibly
+ *   session->setup  (mutex)    map on this session, and changes of its paths by order,
+ *                              one at a time; held while it talks to the server, so it is
+ *                              taken interruptibly; not while it waits for a path to come back
  *   path->lock      (mutex)    the path's objects: device, PD, connections, MRs.
  *                              Held by the thread that connects and by the one
  *                              that tears down. No callback takes it.
  *   rblk_clt_lock   (mutex)    lists of sessions and devices, users of a session.
  *                              Never held while something waits for a peer.
- *   session->lock   (spinlock) path state, last error, generation; which path is active,
+ *   session->lock   (spinlock) path state, last error, generation, route, counts; which path
+ *                              may be active and is,
  *                              and what has to be ended before one is; the generation on
  *                              which a device is open; any context
  *   dev->wait_lock  (spinlock) bios that wait for a path; any context
@@ -59,7 +61,10 @@
 #define RBLK_CLT_REOPEN_PAUSE	(2 * HZ)
 #define RBLK_CLT_FENCE_PAUSE	HZ
 #define RBLK_CLT_FAILOVER_MS	2000	/* that I/O waits at the least while another path is live */
-#define RBLK_CLT_PROBE_PERIOD	(5 * HZ)	/* of paths that stand by */
+/* For what is in flight on a path that is drained: another one carries on within the above. */
+#define RBLK_CLT_DRAIN_TIMEOUT	HZ
+#define RBLK_CLT_TAKE_TIMEOUT	(5 * HZ)	/* for another path to take over then */
+#define RBLK_CLT_PROBE_PERIOD	(5 * HZ)
 #define RBLK_CLT_CLOSE_TIMEOUT	(5 * HZ)	/* on all of those together */
 #define RBLK_CLT_STABLE		(30 * HZ)	/* after which a path has no past */
 #define RBLK_CLT_NO_PATH_MS	30000
@@ -76,13 +81,36 @@ struct rblk_clt_session;
  * @path: its path
  * @index: its number, also that of the hardware queue it serves
  * @mrs: an MR for each tag of the hardware queue, or NULL where none are needed
+ * @posted: requests so far, more or less: who counts at the same time counts once
  */
 struct rblk_clt_queue {
 	struct rblk_conn	conn;
 	struct rblk_clt_path	*path;
 	u32			index;
 	struct ib_mr		**mrs;
+	u32			posted;
 };
+
+/**
+ * struct rblk_clt_stats - what a device, or a path, did on one queue
+ * @reads: completed without error
+ * @writes: completed without error
+ * @read_bytes: by them
+ * @write_bytes: by them
+ * @errors: of a device: requests that ended with an error
+ * @latency_ns: of a path: moving average of how long requests took; 0 for none
+ *
+ * Written by the queue's completion handler, one at a time; @errors also by who sweeps,
+ * and all while there are no requests.
+ */
+struct rblk_clt_stats {
+	u64	reads;
+	u64	writes;
+	u64	read_bytes;
+	u64	write_bytes;
+	u64	errors;
+	u64	latency_ns;
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct rblk_clt_control - the control connection and the one request on it
@@ -127,6 +155,13 @@ struct rblk_clt_route {
  * @lost_at: when it was live last, in jiffies
  * @attempts: failed ones since it was last live for long enough
  * @connects: how often it became live
+ * @losses: how often it was lost then
+ * @drained: it is not to be the active one
+ * @vacant: there is nothing of it, and its place may be given to another one
+ * @until: when to give up, in jiffies, if it is @hurried
+ * @hurried: somebody waits for it to come up
+ * @stats: for each queue, of all generations; changed with @lock held too
+ * @nr_stats: how many
  * @lock: protects the objects below
  * @source: address it comes from, in this generation; changed with the session's lock held too
  * @server_id: what the server says it is; under the session's lock
@@ -156,6 +191,13 @@ struct rblk_clt_path {
 	unsigned long		lost_at;
 	u32			attempts;
 	u32			connects;
+	u32			losses;
+	bool			drained;
+	bool			vacant;
+	unsigned long		until;
+	bool			hurried;
+	struct rblk_clt_stats	*stats;
+	u32			nr_stats;
 
 	struct mutex		lock;		/* protects the objects below */
 	struct sockaddr_storage	source;
@@ -176,13 +218,15 @@ struct rblk_clt_path {
 };
 
 /**
- * struct rblk_clt_fence - a generation that carried I/O and is lost
+ * struct rblk_clt_fence - a generation that carried I/O and is not to any more
  * @path: index of its path
  * @generation: which; 0 for none
+ * @draining: it is not lost yet: what is in flight there is to end first
  */
 struct rblk_clt_fence {
 	u32	path;
 	u32	generation;
+	bool	draining;
 };
 
 /**
@@ -196,17 +240,16 @@ struct rblk_clt_fence {
  * @want_depth: asked for
  * @reconnect: paths that are lost come back, and requests wait for them
  * @failed: its set-up did, and nobody else may use it
- * @users: mapped devices and threads that map; with the last one it ends
- * @setup: map, one at a time
+ * @users: mapped devices, and threads that map or change paths; with the last one it ends
+ * @setup: map and changes of the paths, one at a time
  * @lock: protects state, error and generation of the paths
- * @wait: for a path to be active, or removed
- * @nr_paths: how many there are
- * @paths: the paths
+ * @wait: for a path to be active
+ * @paths: the paths, and places for more, which are REMOVED
  * @active: the one that carries the I/O, or RBLK_CLT_NONE
  * @losses: how often it was lost
  * @fence: what the server has to end before another one is active
  * @fence_work: has those ended that are lost
- * @probe_work: sees whether those that stand by are alive
+ * @probe_work: sees whether those that are live are so
  * @plan: what the requests are made for; no path may be capable of less
  * @tag_set: shared by the devices
  * @tag_set_ready: @tag_set is allocated
@@ -222,10 +265,9 @@ struct rblk_clt_session {
 	bool			reconnect;
 	bool			failed;
 	u32			users;
-	struct mutex		setup;		/* map, one at a time */
+	struct mutex		setup;		/* map and path changes */
 	spinlock_t		lock;		/* state and error of the paths */
 	wait_queue_head_t	wait;
-	u32			nr_paths;
 	struct rblk_clt_path	paths[RBLK_CLT_PATHS];
 	u32			active;
 	u32			losses;
@@ -236,24 +278,6 @@ struct rblk_clt_session {
 	struct blk_mq_tag_set	tag_set;
 	bool			tag_set_ready;
 };
-
-/**
- * struct rblk_clt_stats - what a device did on one queue
- * @reads: completed without error
- * @writes: completed without error
- * @read_bytes: by them
- * @write_bytes: by them
- * @errors: requests that ended with an error
- *
- * Written by the queue's completion handler only, one at a time.
- */
-struct rblk_clt_stats {
-	u64	reads;
-	u64	writes;
-	u64	read_bytes;
-	u64	write_bytes;
-	u64	errors;
-} ____cacheline_aligned_in_smp;
 
 /**
  * struct rblk_clt_attach - a device's keys on one path
@@ -387,12 +411,19 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 int rblk_clt_session_setup(struct rblk_clt_session *session,
 			   const struct rblk_clt_map_args *args,
 			   struct netlink_ext_ack *extack);
+int rblk_clt_session_wait(struct rblk_clt_session *session, unsigned long deadline,
+			  struct netlink_ext_ack *extack);
 void rblk_clt_sessions_stop(void);
 void rblk_clt_session_unuse(struct rblk_clt_session *session);
+void rblk_clt_session_cause(const struct rblk_clt_session *session, int *err, const char **what);
+void rblk_clt_session_server(struct rblk_clt_session *session, struct sockaddr_storage *addr);
+bool rblk_clt_route_equal(const struct rblk_clt_route *one, const struct rblk_clt_route *two);
 void rblk_clt_session_put(struct rblk_clt_session *session);
 
 /* path.c */
-void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index);
+void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index,
+			const struct rblk_clt_route *route);
+bool rblk_clt_path_renew(struct rblk_clt_path *path, const struct rblk_clt_route *route);
 void rblk_clt_path_start(struct rblk_clt_path *path);
 bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to);
 void rblk_clt_path_error(struct rblk_clt_path *path, int err, const char *what);
@@ -414,11 +445,21 @@ void rblk_clt_queue_mrs_free(struct rblk_clt_queue *queue);
 /* fence.c */
 void rblk_clt_active_lost(struct rblk_clt_path *path);
 void rblk_clt_active_break(struct rblk_clt_session *session, const char *what);
-bool rblk_clt_active_found(struct rblk_clt_path *path);
+struct rblk_clt_path *rblk_clt_active_found(struct rblk_clt_path *path);
+struct rblk_clt_path *rblk_clt_active_best(struct rblk_clt_path *first, bool other);
 void rblk_clt_go_on(struct rblk_clt_path *path);
 void rblk_clt_fence_work(struct work_struct *work);
 
+/* path_admin.c */
+#define RBLK_CLT_STALE_PAUSE	200	/* ms to wait where the server has an older one still */
+int rblk_clt_path_add(u32 index, const struct rblk_clt_route *route, unsigned long deadline,
+		      u32 *number, struct netlink_ext_ack *extack);
+int rblk_clt_path_drop(u32 index, u32 number, bool force, struct netlink_ext_ack *extack);
+int rblk_clt_path_drain(u32 index, u32 number, bool force, struct netlink_ext_ack *extack);
+int rblk_clt_path_undrain(u32 index, u32 number, struct netlink_ext_ack *extack);
+
 /* probe.c */
+bool rblk_clt_path_answers(struct rblk_clt_path *path);
 void rblk_clt_probe_work(struct work_struct *work);
 
 /* control.c */
@@ -432,8 +473,8 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
 			 const char **what);
 void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
 void rblk_clt_device_spread(struct rblk_clt_device *dev);
-unsigned long rblk_clt_step_deadline(const struct rblk_clt_session *session,
-				     unsigned long deadline);
+unsigned long rblk_clt_step_deadline(const struct rblk_clt_path *path, unsigned long deadline);
+u32 rblk_clt_served(const struct rblk_clt_path *path);
 struct rblk_clt_device *rblk_clt_reopen_next(struct rblk_clt_path *path, bool refused);
 int rblk_clt_reopen(struct rblk_clt_path *path, const char **what);
 void rblk_clt_reopen_work(struct work_struct *work);
@@ -468,6 +509,7 @@ int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle);
 extern const struct blk_mq_ops rblk_clt_mq_ops;
 unsigned int rblk_clt_cmd_size(const struct rblk_queue_plan *plan);
 void rblk_clt_sweep(struct rblk_clt_path *path);
+void rblk_clt_in_flight(struct rblk_clt_session *session, u32 nr[RBLK_CLT_PATHS]);
 bool rblk_clt_break_busy(struct rblk_clt_device *dev, const char *what);
 
 /* sysfs.c */

@@ -44,19 +44,23 @@ static void rblk_clt_fill_req(const struct rblk_clt_path *path, struct rblk_req 
 
 /**
  * rblk_clt_step_deadline - when a step of bringing a path up has to be done
- * @session: the session
+ * @path: the path
  * @deadline: of the map that brings it up the first time, in jiffies
  *
  * A path that comes back has time for each step: as long as it gets on, what it has
- * to set up takes as long as it takes, and to begin anew would not be faster.
+ * to set up takes as long as it takes, and to begin anew would not be faster. Unless
+ * somebody waits for it, who said how long.
  *
  * Context: Any.
  * Return: the time, in jiffies.
  */
-unsigned long rblk_clt_step_deadline(const struct rblk_clt_session *session,
-				     unsigned long deadline)
+unsigned long rblk_clt_step_deadline(const struct rblk_clt_path *path, unsigned long deadline)
 {
-	return session->tag_set_ready ? jiffies + RBLK_CLT_STEP_TIMEOUT : deadline;
+	unsigned long step = jiffies + RBLK_CLT_STEP_TIMEOUT;
+
+	if (!path->session->tag_set_ready)
+		return deadline;
+	return path->hurried && time_before(path->until, step) ? path->until : step;
 }
 
 /* What was made for the requests of the session is not made again. */
@@ -105,7 +109,7 @@ static int rblk_clt_take_source(struct rblk_clt_path *path,
 
 	rblk_addr_set_port(&mine, 0);
 	spin_lock_irq(&session->lock);
-	for (i = 0; i < session->nr_paths; i++) {
+	for (i = 0; i < RBLK_CLT_PATHS; i++) {
 		other = &session->paths[i];
 		its = other->source;
 		if (other == path || !its.ss_family ||
@@ -155,7 +159,8 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 
 	err = rblk_plan_queue(&dev->caps, &want, &path->plan, what);
 	if (!err)
-		err = rblk_plan_msgs(&dev->caps, RBLK_CTL_TX, RBLK_CTL_RX, &plan, what);
+		err = rblk_plan_msgs(&dev->caps, RBLK_CTL_TX + RBLK_CTL_PROBES, RBLK_CTL_RX,
+				     &plan, what);
 	if (err)
 		return err;
 	path->pd = rblk_fault_or(RBLK_FAULT_PD, ib_alloc_pd(dev->ib, 0));
@@ -312,6 +317,27 @@ static int rblk_clt_queue_create(struct rblk_clt_queue *queue, u64 token,
 	return err;
 }
 
+/* There are no requests on the path now, and so nobody counts. */
+static int rblk_clt_stats_alloc(struct rblk_clt_path *path, u32 nr)
+{
+	struct rblk_clt_stats *stats, *old = path->stats;
+
+	lockdep_assert_held(&path->lock);
+	if (nr <= path->nr_stats)
+		return 0;
+	stats = kcalloc(nr, sizeof(*stats), GFP_KERNEL);
+	if (!stats)
+		return -ENOMEM;
+	if (old)
+		memcpy(stats, old, path->nr_stats * sizeof(*stats));
+	spin_lock_irq(&path->session->lock);
+	path->stats = stats;
+	path->nr_stats = nr;
+	spin_unlock_irq(&path->session->lock);
+	kfree(old);
+	return 0;
+}
+
 static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
 				  unsigned long deadline, const char **what)
 {
@@ -320,6 +346,9 @@ static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
 	int err;
 	u32 i;
 
+	err = rblk_clt_stats_alloc(path, nr);
+	if (err)
+		return err;
 	queues = kcalloc(nr, sizeof(*queues), GFP_KERNEL);
 	if (!queues)
 		return -ENOMEM;
@@ -339,7 +368,7 @@ static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
 		if (READ_ONCE(path->state) != RBLK_PATH_CONNECTING)
 			return path->error ?: -ECONNABORTED;
 		err = rblk_clt_queue_create(&queues[i], token,
-					    rblk_clt_step_deadline(session, deadline), what);
+					    rblk_clt_step_deadline(path, deadline), what);
 		if (err) {
 			if (!*what)
 				*what = READ_ONCE(queues[i].conn.error_what);
@@ -365,7 +394,7 @@ static int rblk_clt_path_up(struct rblk_clt_path *path, unsigned long deadline, 
 		return err;
 	}
 	queues = rblk_clt_queues(session);
-	err = rblk_clt_hello(path, &token, &queues, rblk_clt_step_deadline(session, deadline),
+	err = rblk_clt_hello(path, &token, &queues, rblk_clt_step_deadline(path, deadline),
 			     what);
 	if (err)
 		return err;
@@ -374,7 +403,7 @@ static int rblk_clt_path_up(struct rblk_clt_path *path, unsigned long deadline, 
 		return err;
 	msg.ready.queues = queues;
 	return rblk_clt_ask(path, path->generation, &msg, &reply, NULL, true,
-			    rblk_clt_step_deadline(session, deadline), what);
+			    rblk_clt_step_deadline(path, deadline), what);
 }
 
 /* A new generation of it, which has nothing yet. */

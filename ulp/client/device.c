@@ -16,9 +16,6 @@
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
-/* Before the next attempt where the server still has an older connection, ms. */
-#define RBLK_CLT_STALE_PAUSE	200
-
 LIST_HEAD(rblk_clt_devices);
 static DEFINE_IDA(rblk_clt_indexes);
 /* Devices that are not freed yet. */
@@ -135,7 +132,7 @@ static int rblk_clt_device_list(struct rblk_clt_device *dev, struct gendisk *dis
 
 	mutex_lock(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
-	for (i = 0; i < session->nr_paths; i++)
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
 		if (dev->attach[i].generation &&
 		    dev->attach[i].generation == session->paths[i].generation)
 			err = 0;
@@ -291,6 +288,11 @@ again:
 	session = rblk_clt_session_get(args, extack);
 	if (IS_ERR(session))
 		return PTR_ERR(session);
+wait:
+	/* Without the lock: who adds a path, or lets one carry I/O again, needs it. */
+	err = rblk_clt_session_wait(session, args->deadline, extack);
+	if (err)
+		goto out;
 	err = mutex_lock_interruptible(&session->setup);
 	/* Another thread's set-up failed, perhaps only by its signal: not our failure. */
 	if (!err && READ_ONCE(session->failed) && time_before(jiffies, args->deadline)) {
@@ -300,6 +302,10 @@ again:
 	}
 	if (!err) {
 		err = rblk_clt_session_setup(session, args, extack);
+		if (err == -EAGAIN) {
+			mutex_unlock(&session->setup);
+			goto wait;
+		}
 		/* Our refused attempt told the server to end what it still had: once more. */
 		if (err == -EALREADY && time_before(jiffies, args->deadline)) {
 			mutex_unlock(&session->setup);
@@ -312,6 +318,7 @@ again:
 			err = rblk_clt_device_create(session, args, index, extack);
 		mutex_unlock(&session->setup);
 	}
+out:
 	rblk_clt_session_unuse(session);
 	return err;
 }
@@ -345,7 +352,6 @@ struct rblk_clt_device *rblk_clt_device_find(u32 index)
 void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **what)
 {
 	struct rblk_clt_session *session = dev->session;
-	struct rblk_clt_path *path = &session->paths[0];
 
 	if (test_bit(RBLK_DEV_REVOKED, &dev->flags)) {
 		*err = -ENOENT;
@@ -366,11 +372,8 @@ void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **
 		*err = -EAGAIN;
 		*what = dev->refused_what ?: "it is not open on the active path yet";
 	} else {
-		/* The one that was lost says why; that of a while ago may be connecting again. */
-		if (session->fence.generation)
-			path = &session->paths[session->fence.path];
-		*err = path->error ?: -ENOTCONN;
-		*what = path->error_what;
+		*what = "there is no connection to the server";
+		rblk_clt_session_cause(session, err, what);
 	}
 	spin_unlock_irq(&session->lock);
 }

@@ -8,11 +8,14 @@
  * what was sent there may be on its way still, and must not land after something newer:
  * what is sent again, but also what comes after a request that failed. The server
  * confirms it by the reply to a FENCE on another path, or by accepting a new generation
- * of the lost one. The first path of which either is true is active from then on; a
- * path that comes back later stands by.
+ * of the lost one. Then a path that is live and not drained is active, if it can be the one
+ * on which this was confirmed; a path that comes back later stands by.
  *
  * So there is never more than one generation that has to be ended: with none active,
  * nothing is sent in another one. It is the session's @fence; under its lock.
+ *
+ * A path that is drained (path_admin.c) goes the same way, only that it is not lost before
+ * what is in flight there has ended; until then nobody asks the server to end it.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
@@ -31,14 +34,19 @@ void rblk_clt_active_lost(struct rblk_clt_path *path)
 	struct rblk_clt_session *session = path->session;
 
 	lockdep_assert_held(&session->lock);
-	if (session->active != path->index)
+	if (session->active == path->index) {
+		WRITE_ONCE(session->active, RBLK_CLT_NONE);
+		session->losses++;
+		session->fence = (struct rblk_clt_fence) {
+			.path		= path->index,
+			.generation	= path->generation,
+		};
+	} else if (session->fence.draining && session->fence.path == path->index &&
+		   session->fence.generation == path->generation) {
+		session->fence.draining = false;
+	} else {
 		return;
-	WRITE_ONCE(session->active, RBLK_CLT_NONE);
-	session->losses++;
-	session->fence = (struct rblk_clt_fence) {
-		.path		= path->index,
-		.generation	= path->generation,
-	};
+	}
 	/* Under the lock: else the end of the session could cancel it before it is queued. */
 	mod_delayed_work(rblk_clt_fence_wq, &session->fence_work, 0);
 }
@@ -60,6 +68,9 @@ void rblk_clt_active_break(struct rblk_clt_session *session, const char *what)
 	if (session->active != RBLK_CLT_NONE) {
 		path = &session->paths[session->active];
 		generation = path->generation;
+	} else if (session->fence.draining) {
+		path = &session->paths[session->fence.path];
+		generation = session->fence.generation;
 	}
 	spin_unlock_irqrestore(&session->lock, flags);
 	if (path)
@@ -67,29 +78,73 @@ void rblk_clt_active_break(struct rblk_clt_session *session, const char *what)
 }
 
 /**
- * rblk_clt_active_found - a path is live, and may be the active one
+ * rblk_clt_active_best - the best of the paths that could carry the I/O
+ * @first: one of them, which is the first choice
+ * @other: not that one
+ *
+ * Context: Process context. The caller holds rblk_clt_lock and the session's lock.
+ * Return: that which has most devices open, of those that are live and not drained; or NULL.
+ */
+struct rblk_clt_path *rblk_clt_active_best(struct rblk_clt_path *first, bool other)
+{
+	struct rblk_clt_session *session = first->session;
+	struct rblk_clt_path *path, *best = NULL;
+	u32 i, nr, most = 0;
+
+	lockdep_assert_held(&session->lock);
+	for (i = other; i < RBLK_CLT_PATHS; i++) {
+		path = &session->paths[(first->index + i) % RBLK_CLT_PATHS];
+		if (path->state != RBLK_PATH_LIVE || path->drained)
+			continue;
+		nr = rblk_clt_served(path);
+		if (best && nr <= most)
+			continue;
+		best = path;
+		most = nr;
+	}
+	return best;
+}
+
+/* With nothing left that has to be ended. */
+static struct rblk_clt_path *rblk_clt_active_choose(struct rblk_clt_path *first)
+{
+	struct rblk_clt_session *session = first->session;
+	struct rblk_clt_path *path;
+
+	lockdep_assert_held(&session->lock);
+	if (session->active != RBLK_CLT_NONE || session->fence.generation)
+		return NULL;
+	path = rblk_clt_active_best(first, false);
+	if (!path)
+		return NULL;
+	WRITE_ONCE(session->active, path->index);
+	wake_up_all(&session->wait);
+	return path;
+}
+
+/**
+ * rblk_clt_active_found - a path is live, and it or another may be the active one
  * @path: the path
  *
- * Context: Any. Does not sleep. The caller holds the session's lock.
- * Return: whether it is the active one from now on; then the caller has to let go on
- * what waits, see rblk_clt_go_on().
+ * Context: Process context. Does not sleep. The caller holds rblk_clt_lock and the session's
+ * lock.
+ * Return: the one that is from now on, and the caller has to let go on what waits, see
+ * rblk_clt_go_on(); or NULL if nothing has changed.
  */
-bool rblk_clt_active_found(struct rblk_clt_path *path)
+struct rblk_clt_path *rblk_clt_active_found(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
 
 	lockdep_assert_held(&session->lock);
-	if (session->active != RBLK_CLT_NONE)
-		return false;
-	/* The server let it in when nothing of its older generations was left. */
-	if (session->fence.generation && session->fence.path != path->index) {
+	/*
+	 * The server let it in when nothing of its older generations was left. What is being
+	 * drained is of this one.
+	 */
+	if (session->fence.path == path->index && session->fence.generation != path->generation)
+		session->fence.generation = 0;
+	if (session->fence.generation)
 		mod_delayed_work(rblk_clt_fence_wq, &session->fence_work, 0);
-		return false;
-	}
-	session->fence.generation = 0;
-	WRITE_ONCE(session->active, path->index);
-	wake_up_all(&session->wait);
-	return true;
+	return rblk_clt_active_choose(path);
 }
 
 /**
@@ -125,7 +180,9 @@ static struct rblk_clt_path *rblk_clt_fence_over(struct rblk_clt_session *sessio
 
 	spin_lock_irq(&session->lock);
 	*fence = session->fence;
-	for (i = 0; i < session->nr_paths && fence->generation && !over; i++)
+	if (fence->draining)
+		fence->generation = 0;
+	for (i = 0; i < RBLK_CLT_PATHS && fence->generation && !over; i++)
 		if (i != fence->path && session->paths[i].state == RBLK_PATH_LIVE)
 			over = &session->paths[i];
 	if (over)
@@ -139,8 +196,7 @@ static void rblk_clt_fenced(struct rblk_clt_path *over, const struct rblk_clt_fe
 {
 	struct rblk_clt_session *session = over->session;
 	struct rblk_clt_path *lost = &session->paths[fence->path];
-	struct rblk_clt_path *path, *found = NULL;
-	u32 i;
+	struct rblk_clt_path *found = NULL;
 
 	mutex_lock(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
@@ -149,11 +205,7 @@ static void rblk_clt_fenced(struct rblk_clt_path *over, const struct rblk_clt_fe
 		session->fence.generation = 0;
 		if (lost->generation == fence->generation)
 			rblk_clt_path_state(lost, RBLK_PATH_FENCED);
-		for (i = 0; i < session->nr_paths && !found; i++) {
-			path = &session->paths[(over->index + i) % session->nr_paths];
-			if (path->state == RBLK_PATH_LIVE && rblk_clt_active_found(path))
-				found = path;
-		}
+		found = rblk_clt_active_choose(over);
 	}
 	spin_unlock_irq(&session->lock);
 	if (found) {

@@ -231,11 +231,14 @@ void rblk_clt_no_path_work(struct work_struct *work)
 
 static bool rblk_clt_any_live(const struct rblk_clt_session *session)
 {
+	const struct rblk_clt_path *path;
 	u32 i;
 
-	for (i = 0; i < session->nr_paths; i++)
-		if (READ_ONCE(session->paths[i].state) == RBLK_PATH_LIVE)
+	for (i = 0; i < RBLK_CLT_PATHS; i++) {
+		path = &session->paths[i];
+		if (READ_ONCE(path->state) == RBLK_PATH_LIVE && !READ_ONCE(path->drained))
 			return true;
+	}
 	return false;
 }
 

@@ -18,6 +18,9 @@
 #include "client.h"
 #include "request.h"
 
+/* One request in so many is timed. */
+#define RBLK_CLT_TIMED	16
+
 /**
  * rblk_clt_cmd_size - size of what rblk keeps with each request
  * @plan: how the I/O connections are built
@@ -42,20 +45,38 @@ static void rblk_clt_unmap_request(struct rblk_clt_request *req)
 	ib_dma_unmap_sg(req->path->dev->ib, req->sg, req->nents, req->dir);
 }
 
-static void rblk_clt_account(struct request *rq, struct rblk_clt_request *req)
+static void rblk_clt_count(struct rblk_clt_stats *stats, struct request *rq)
 {
-	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
-	struct rblk_clt_stats *stats = &dev->stats[rq->mq_hctx->queue_num];
-
-	if (req->status != BLK_STS_OK) {
-		WRITE_ONCE(stats->errors, stats->errors + 1);
-	} else if (rq_data_dir(rq) == WRITE) {
+	if (rq_data_dir(rq) == WRITE) {
 		WRITE_ONCE(stats->writes, stats->writes + 1);
 		WRITE_ONCE(stats->write_bytes, stats->write_bytes + blk_rq_bytes(rq));
 	} else {
 		WRITE_ONCE(stats->reads, stats->reads + 1);
 		WRITE_ONCE(stats->read_bytes, stats->read_bytes + blk_rq_bytes(rq));
 	}
+}
+
+static void rblk_clt_time(struct rblk_clt_stats *stats, u64 since)
+{
+	u64 took = ktime_get_ns() - since;
+	u64 old = stats->latency_ns;
+
+	WRITE_ONCE(stats->latency_ns, old ? old - old / 8 + took / 8 : took);
+}
+
+static void rblk_clt_account(struct request *rq, struct rblk_clt_request *req)
+{
+	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
+	u32 queue = rq->mq_hctx->queue_num;
+
+	if (req->status != BLK_STS_OK) {
+		WRITE_ONCE(dev->stats[queue].errors, dev->stats[queue].errors + 1);
+		return;
+	}
+	rblk_clt_count(&dev->stats[queue], rq);
+	rblk_clt_count(&req->path->stats[queue], rq);
+	if (req->since)
+		rblk_clt_time(&req->path->stats[queue], req->since);
 }
 
 static void rblk_clt_finish(struct rblk_clt_request *req, blk_status_t status)
@@ -185,6 +206,7 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
 	struct rblk_clt_path *path = queue->path;
 	bool write = rq_data_dir(rq) == WRITE;
+	u32 posted = READ_ONCE(queue->posted);
 	struct ib_rdma_wr wr = {
 		.wr = {
 			.wr_cqe		= &req->data,
@@ -200,6 +222,8 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 	req->generation = READ_ONCE(path->generation);
 	req->queue = queue;
 	req->dir = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	WRITE_ONCE(queue->posted, posted + 1);
+	req->since = posted % RBLK_CLT_TIMED ? 0 : ktime_get_ns();
 	req->nents = blk_rq_map_sg(rq->q, rq, req->sg);
 	mapped = ib_dma_map_sg(path->dev->ib, req->sg, req->nents, req->dir);
 	if (!mapped)
@@ -350,6 +374,31 @@ static bool rblk_clt_sweep_one(struct request *rq, void *data)
 void rblk_clt_sweep(struct rblk_clt_path *path)
 {
 	blk_mq_tagset_busy_iter(&path->session->tag_set, rblk_clt_sweep_one, path);
+}
+
+static bool rblk_clt_count_one(struct request *rq, void *data)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+	u32 *nr = data;
+
+	if (rblk_clt_inflight(req))
+		nr[req->path->index]++;
+	return true;
+}
+
+/**
+ * rblk_clt_in_flight - how many requests are in flight on each path of a session
+ * @session: the session
+ * @nr: takes the numbers, each of some moment during the call
+ *
+ * Context: Process context. Does not sleep.
+ */
+void rblk_clt_in_flight(struct rblk_clt_session *session, u32 nr[RBLK_CLT_PATHS])
+{
+	memset(nr, 0, RBLK_CLT_PATHS * sizeof(*nr));
+	/* Pairs with the release in rblk_clt_session_setup(). */
+	if (smp_load_acquire(&session->tag_set_ready))
+		blk_mq_tagset_busy_iter(&session->tag_set, rblk_clt_count_one, nr);
 }
 
 struct rblk_clt_busy {

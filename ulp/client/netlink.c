@@ -10,7 +10,11 @@
 #include <rblk/name.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
+#include "netlink.h"
 #include "netlink_gen.h"
+
+/* What a path takes in a message, with all its queues. */
+#define RBLK_CLT_PATH_MSG	(512 + RBLK_QUEUES_MAX * sizeof(u32))
 
 static_assert(RBLK_CLT_PATHS == RBLK_CLIENT_MAX_PATHS);
 
@@ -22,14 +26,6 @@ static void rblk_clt_events(bool on)
 	mutex_lock(&rblk_clt_lock);
 	rblk_clt_events_on = on;
 	mutex_unlock(&rblk_clt_lock);
-}
-
-static int rblk_clt_put_addr(struct sk_buff *skb, int attr, const struct sockaddr_storage *addr)
-{
-	u8 data[RBLK_ADDR_LEN];
-
-	rblk_addr_encode(addr, data);
-	return nla_put(skb, attr, sizeof(data), data);
 }
 
 static int rblk_clt_fill_queue(struct sk_buff *skb, const struct rblk_clt_device *dev, u32 i)
@@ -54,15 +50,16 @@ static int rblk_clt_fill_queue(struct sk_buff *skb, const struct rblk_clt_device
 
 static int rblk_clt_fill_device_facts(struct sk_buff *skb, struct rblk_clt_device *dev)
 {
-	const struct rblk_clt_session *session = dev->session;
+	struct rblk_clt_session *session = dev->session;
 	const char *what = NULL;
 	u32 state = rblk_clt_device_state(dev, &what);
+	struct sockaddr_storage server;
 
+	rblk_clt_session_server(session, &server);
 	if (nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_INDEX, dev->index) ||
 	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_NAME, dev->disk->disk_name) ||
 	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_EXPORT, dev->export) ||
-	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_DEVICE_SERVER,
-			      &session->paths[0].route.server) ||
+	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_DEVICE_SERVER, &server) ||
 	    nla_put_string(skb, RBLK_CLIENT_A_DEVICE_CLIENT_NAME, session->client) ||
 	    (dev->read_only && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_READ_ONLY)) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_QUEUES, dev->nr_queues) ||
@@ -108,49 +105,13 @@ static int rblk_clt_fill_device(struct sk_buff *skb, struct rblk_clt_device *dev
 	return 0;
 }
 
-static int rblk_clt_fill_path(struct sk_buff *skb, struct rblk_clt_path *path)
-{
-	struct rblk_clt_session *session = path->session;
-	struct nlattr *nest = nla_nest_start(skb, RBLK_CLIENT_A_SESSION_PATH);
-	struct sockaddr_storage source;
-	enum rblk_path_state state;
-	const char *what;
-	u32 connects;
-
-	if (!nest)
-		return -EMSGSIZE;
-	spin_lock_irq(&session->lock);
-	source = path->source;
-	connects = path->connects;
-	state = path->state;
-	what = path->error_what;
-	spin_unlock_irq(&session->lock);
-	if (nla_put_u32(skb, RBLK_CLIENT_A_PATH_INDEX, path->index) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_STATE, state) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_GENERATION, path->generation) ||
-	    (source.ss_family &&
-	     rblk_clt_put_addr(skb, RBLK_CLIENT_A_PATH_SOURCE, &source)) ||
-	    rblk_clt_put_addr(skb, RBLK_CLIENT_A_PATH_SERVER, &path->route.server) ||
-	    (path->rdma_device[0] &&
-	     nla_put_string(skb, RBLK_CLIENT_A_PATH_RDMA_DEVICE, path->rdma_device)) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RDMA_PORT, path->rdma_port) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_QUEUES, READ_ONCE(path->nr_queues)) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_DEPTH, path->plan.depth) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RECONNECTS, connects ? connects - 1 : 0) ||
-	    (what && nla_put_string(skb, RBLK_CLIENT_A_PATH_LAST_ERROR, what))) {
-		nla_nest_cancel(skb, nest);
-		return -EMSGSIZE;
-	}
-	nla_nest_end(skb, nest);
-	return 0;
-}
-
 /* The caller holds rblk_clt_lock. */
 static int rblk_clt_fill_session(struct sk_buff *skb, struct rblk_clt_session *session,
 				 u32 portid, u32 seq, int flags, u8 cmd)
 {
 	void *hdr = genlmsg_put(skb, portid, seq, &rblk_client_nl_family, flags, cmd);
 	const struct rblk_clt_device *dev;
+	u32 in_flight[RBLK_CLT_PATHS];
 	u32 i, devices = 0;
 	int err = 0;
 
@@ -165,8 +126,9 @@ static int rblk_clt_fill_session(struct sk_buff *skb, struct rblk_clt_session *s
 		     &session->server_id)) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_SESSION_DEVICES, devices))
 		err = -EMSGSIZE;
-	for (i = 0; !err && i < session->nr_paths; i++)
-		err = rblk_clt_fill_path(skb, &session->paths[i]);
+	rblk_clt_in_flight(session, in_flight);
+	for (i = 0; !err && i < RBLK_CLT_PATHS; i++)
+		err = rblk_clt_fill_path(skb, &session->paths[i], in_flight[i]);
 	if (err) {
 		genlmsg_cancel(skb, hdr);
 		return err;
@@ -212,53 +174,27 @@ void rblk_clt_notify_device(struct rblk_clt_device *dev, u8 cmd)
  */
 void rblk_clt_notify_session(struct rblk_clt_session *session, u8 cmd)
 {
+	size_t size = GENLMSG_DEFAULT_SIZE;
 	struct sk_buff *skb;
+	u32 i;
 
 	lockdep_assert_held(&rblk_clt_lock);
-	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_NOWAIT | __GFP_NOWARN);
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		if (READ_ONCE(session->paths[i].state) != RBLK_PATH_REMOVED)
+			size += RBLK_CLT_PATH_MSG;
+	skb = genlmsg_new(size, GFP_NOWAIT | __GFP_NOWARN);
 	if (skb)
 		rblk_clt_multicast(skb, rblk_clt_fill_session(skb, session, 0, 0, 0, cmd));
-}
-
-static int rblk_clt_parse_route(struct netlink_ext_ack *extack, struct nlattr *server,
-				struct nlattr *source, struct rblk_clt_route *route)
-{
-	struct nlattr *attr = server;
-	const char *why;
-	int err;
-
-	err = rblk_addr_decode(nla_data(server), nla_len(server), RBLK_ADDR_CONNECT,
-			       &route->server, &why);
-	if (!err && source) {
-		attr = source;
-		err = rblk_addr_decode(nla_data(source), nla_len(source), RBLK_ADDR_SOURCE,
-				       &route->source, &why);
-		if (!err && route->source.ss_family != route->server.ss_family) {
-			why = "server and source are of different families";
-			err = -EINVAL;
-		}
-	}
-	if (!err)
-		return 0;
-	NL_SET_BAD_ATTR(extack, attr);
-	NL_SET_ERR_MSG_FMT(extack, "%s", why);
-	return -EINVAL;
 }
 
 static bool rblk_clt_route_known(const struct rblk_clt_map_args *args,
 				 const struct rblk_clt_route *route)
 {
-	const struct rblk_clt_route *has;
 	u32 i;
 
-	for (i = 0; i < args->nr_routes; i++) {
-		has = &args->routes[i];
-		if (rblk_addr_equal(&has->server, &route->server) &&
-		    has->source.ss_family == route->source.ss_family &&
-		    (!has->source.ss_family ||
-		     rblk_addr_equal(&has->source, &route->source)))
+	for (i = 0; i < args->nr_routes; i++)
+		if (rblk_clt_route_equal(&args->routes[i], route))
 			return true;
-	}
 	return false;
 }
 
@@ -480,6 +416,13 @@ int rblk_client_nl_device_get_dumpit(struct sk_buff *skb, struct netlink_callbac
 	}
 	mutex_unlock(&rblk_clt_lock);
 	return skb->len ?: err;
+}
+
+/* So must one session, with all its paths. */
+int rblk_client_nl_session_get_start(struct netlink_callback *cb)
+{
+	cb->min_dump_alloc = GENLMSG_DEFAULT_SIZE + RBLK_CLT_PATHS * RBLK_CLT_PATH_MSG;
+	return 0;
 }
 
 int rblk_client_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)

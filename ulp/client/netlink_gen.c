@@ -47,6 +47,34 @@ static const struct nla_policy rblk_client_device_get_nl_policy[RBLK_CLIENT_A_DE
 	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
 };
 
+/* RBLK_CLIENT_CMD_PATH_ADD - do */
+static const struct nla_policy rblk_client_path_add_nl_policy[RBLK_CLIENT_A_DEVICE_SOURCE + 1] = {
+	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_SERVER] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
+	[RBLK_CLIENT_A_DEVICE_SOURCE] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
+	[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &rblk_client_a_device_timeout_ms_range),
+};
+
+/* RBLK_CLIENT_CMD_PATH_REMOVE - do */
+static const struct nla_policy rblk_client_path_remove_nl_policy[RBLK_CLIENT_A_DEVICE_PATH + 1] = {
+	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_PATH] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_FORCE] = { .type = NLA_FLAG, },
+};
+
+/* RBLK_CLIENT_CMD_PATH_DRAIN - do */
+static const struct nla_policy rblk_client_path_drain_nl_policy[RBLK_CLIENT_A_DEVICE_PATH + 1] = {
+	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_PATH] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_FORCE] = { .type = NLA_FLAG, },
+};
+
+/* RBLK_CLIENT_CMD_PATH_UNDRAIN - do */
+static const struct nla_policy rblk_client_path_undrain_nl_policy[RBLK_CLIENT_A_DEVICE_PATH + 1] = {
+	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_PATH] = { .type = NLA_U32, },
+};
+
 /* Ops table for rblk_client */
 static const struct genl_split_ops rblk_client_nl_ops[] = {
 	{
@@ -78,8 +106,37 @@ static const struct genl_split_ops rblk_client_nl_ops[] = {
 	},
 	{
 		.cmd	= RBLK_CLIENT_CMD_SESSION_GET,
+		.start	= rblk_client_nl_session_get_start,
 		.dumpit	= rblk_client_nl_session_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= RBLK_CLIENT_CMD_PATH_ADD,
+		.doit		= rblk_client_nl_path_add_doit,
+		.policy		= rblk_client_path_add_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_SOURCE,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_CLIENT_CMD_PATH_REMOVE,
+		.doit		= rblk_client_nl_path_remove_doit,
+		.policy		= rblk_client_path_remove_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_PATH,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_CLIENT_CMD_PATH_DRAIN,
+		.doit		= rblk_client_nl_path_drain_doit,
+		.policy		= rblk_client_path_drain_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_PATH,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_CLIENT_CMD_PATH_UNDRAIN,
+		.doit		= rblk_client_nl_path_undrain_doit,
+		.policy		= rblk_client_path_undrain_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_PATH,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

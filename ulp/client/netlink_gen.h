@@ -15,6 +15,7 @@
 extern const struct nla_policy rblk_client_route_nl_policy[RBLK_CLIENT_A_ROUTE_SOURCE + 1];
 
 int rblk_client_nl_device_get_start(struct netlink_callback *cb);
+int rblk_client_nl_session_get_start(struct netlink_callback *cb);
 
 int rblk_client_nl_map_doit(struct sk_buff *skb, struct genl_info *info);
 int rblk_client_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info);
@@ -23,6 +24,12 @@ int rblk_client_nl_device_get_dumpit(struct sk_buff *skb,
 				     struct netlink_callback *cb);
 int rblk_client_nl_session_get_dumpit(struct sk_buff *skb,
 				      struct netlink_callback *cb);
+int rblk_client_nl_path_add_doit(struct sk_buff *skb, struct genl_info *info);
+int rblk_client_nl_path_remove_doit(struct sk_buff *skb,
+				    struct genl_info *info);
+int rblk_client_nl_path_drain_doit(struct sk_buff *skb, struct genl_info *info);
+int rblk_client_nl_path_undrain_doit(struct sk_buff *skb,
+				     struct genl_info *info);
 
 enum {
 	RBLK_CLIENT_NLGRP_EVENTS,

@@ -33,8 +33,10 @@ bool rblk_clt_path_state(struct rblk_clt_path *path, enum rblk_path_state to)
 	if (!rblk_path_state_allowed(path->state, to))
 		return false;
 	trace_rblk_path_state(path->index, path->generation, path->state, to);
-	if (path->state == RBLK_PATH_LIVE)
+	if (path->state == RBLK_PATH_LIVE) {
 		path->lost_at = jiffies;
+		path->losses++;
+	}
 	/* Pairs with the acquire in rblk_clt_queue_rq(): what the path has was written before. */
 	smp_store_release(&path->state, to);
 	if (to == RBLK_PATH_REMOVED)
@@ -267,8 +269,9 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 		/* Another path may be active, but what was in flight waits only since now. */
 		if (rblk_clt_path_of(dev))
 			rblk_clt_device_back(dev);
-		pr_warn_ratelimited("rblk%u: the connection to the server is lost (%s), I/O %s\n",
-				    dev->index, path->error_what,
+		pr_warn_ratelimited("rblk%u: the connection to the server is %s (%s), I/O %s\n",
+				    dev->index, path->drained ? "given up" : "lost",
+				    path->error_what,
 				    rblk_clt_path_of(dev) ? "goes on over another path" :
 				    rblk_clt_may_wait(dev) ? "waits" : "fails");
 	}
@@ -311,7 +314,7 @@ static bool rblk_clt_path_stray(const struct rblk_clt_path *path)
 	u32 i;
 
 	lockdep_assert_held(&session->lock);
-	for (i = 0; i < session->nr_paths; i++) {
+	for (i = 0; i < RBLK_CLT_PATHS; i++) {
 		other = &session->paths[i];
 		if (other->state == RBLK_PATH_LIVE &&
 		    !uuid_equal(&other->server_id, &path->server_id))
@@ -356,7 +359,8 @@ int rblk_clt_path_serve(struct rblk_clt_path *path, const uuid_t *id, const char
 bool rblk_clt_path_live(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
-	bool live = false, found = false, stray;
+	struct rblk_clt_path *found = NULL;
+	bool live = false, stray;
 
 	mutex_lock(&rblk_clt_lock);
 	if (rblk_clt_reopen_next(path, false)) {
@@ -373,9 +377,7 @@ bool rblk_clt_path_live(struct rblk_clt_path *path)
 		path->connects++;
 		session->server_id = path->server_id;
 		found = rblk_clt_active_found(path);
-		if (!found)
-			queue_delayed_work(rblk_clt_wq, &session->probe_work,
-					   RBLK_CLT_PROBE_PERIOD);
+		queue_delayed_work(rblk_clt_wq, &session->probe_work, RBLK_CLT_PROBE_PERIOD);
 		if (rblk_clt_reopen_next(path, true))
 			queue_delayed_work(rblk_clt_connect_wq, &path->reopen_work,
 					   RBLK_CLT_REOPEN_PAUSE);
@@ -383,7 +385,7 @@ bool rblk_clt_path_live(struct rblk_clt_path *path)
 	spin_unlock_irq(&session->lock);
 	if (live && session->tag_set_ready) {
 		if (found)
-			rblk_clt_go_on(path);
+			rblk_clt_go_on(found);
 		rblk_clt_path_notify(path);
 	}
 	mutex_unlock(&rblk_clt_lock);
@@ -415,17 +417,25 @@ void rblk_clt_path_start(struct rblk_clt_path *path)
 
 /**
  * rblk_clt_path_init - make a path object that has nothing yet
- * @path: the path, which has its route
+ * @path: the path
  * @session: its session
  * @index: its number there
+ * @route: between which addresses it lies; NULL for a place that is free
  *
  * Context: Process context. Does not sleep.
  */
-void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index)
+void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *session, u32 index,
+			const struct rblk_clt_route *route)
 {
 	path->session = session;
 	path->index = index;
-	path->state = RBLK_PATH_NEW;
+	if (route) {
+		path->route = *route;
+		path->state = RBLK_PATH_NEW;
+	} else {
+		path->state = RBLK_PATH_REMOVED;
+		path->vacant = true;
+	}
 	path->dev_user.removed = rblk_clt_path_dev_removed;
 	mutex_init(&path->lock);
 	mutex_init(&path->control.ask_lock);
@@ -434,6 +444,44 @@ void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *ses
 	INIT_WORK(&path->fail_work, rblk_clt_path_fail_work);
 	INIT_DELAYED_WORK(&path->connect_work, rblk_clt_path_connect_work);
 	INIT_DELAYED_WORK(&path->reopen_work, rblk_clt_reopen_work);
+}
+
+/**
+ * rblk_clt_path_renew - give the place of a path that was removed to another one
+ * @path: the path; if its place is not free, nothing is done
+ * @route: between which addresses the new one is to lie
+ *
+ * Its locks stay, as somebody may look at it, and its generations go on, as the server
+ * knows them.
+ *
+ * Context: Process context. Does not sleep. The caller holds the session's setup lock.
+ * Return: whether it is a new one now.
+ */
+bool rblk_clt_path_renew(struct rblk_clt_path *path, const struct rblk_clt_route *route)
+{
+	struct rblk_clt_session *session = path->session;
+	bool fresh;
+
+	spin_lock_irq(&session->lock);
+	fresh = session->reconnect && path->vacant && rblk_clt_path_state(path, RBLK_PATH_NEW);
+	if (fresh) {
+		path->vacant = false;
+		path->route = *route;
+		path->source.ss_family = 0;
+		path->server_id = uuid_null;
+		path->rdma_device[0] = '\0';
+		path->rdma_port = 0;
+		path->error = 0;
+		path->error_what = NULL;
+		path->attempts = 0;
+		path->connects = 0;
+		path->losses = 0;
+		WRITE_ONCE(path->drained, false);
+		if (path->stats)
+			memset(path->stats, 0, path->nr_stats * sizeof(*path->stats));
+	}
+	spin_unlock_irq(&session->lock);
+	return fresh;
 }
 
 /**
@@ -448,7 +496,7 @@ void rblk_clt_path_end(struct rblk_clt_path *path)
 
 	spin_lock_irq(&session->lock);
 	rblk_clt_path_state(path, RBLK_PATH_REMOVED);
-	rblk_clt_path_abort(path, -ESHUTDOWN, "the session ends");
+	rblk_clt_path_abort(path, -ESHUTDOWN, "the path or its session is being removed");
 	spin_unlock_irq(&session->lock);
 }
 
@@ -456,15 +504,19 @@ void rblk_clt_path_end(struct rblk_clt_path *path)
  * rblk_clt_path_remove - end a path for good
  * @path: the path, after rblk_clt_path_end()
  *
- * Context: Process context. Sleeps, for a bounded time.
+ * Context: Process context. Sleeps, for a bounded time. The caller holds the session's setup
+ * lock, or is the last who knows the session.
  */
 void rblk_clt_path_remove(struct rblk_clt_path *path)
 {
-	/* Nothing queues the works any more: REMOVED leads nowhere. */
+	if (path->vacant)
+		return;
+	/* Nothing queues the works any more: REMOVED leads to nothing that does. */
 	cancel_work_sync(&path->fail_work);
 	cancel_delayed_work_sync(&path->connect_work);
 	cancel_delayed_work_sync(&path->reopen_work);
 	mutex_lock(&path->lock);
 	rblk_clt_path_teardown(path);
 	mutex_unlock(&path->lock);
+	path->vacant = true;
 }

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Paths that stand by carry nothing, and so would be found dead only when they are needed. A
- * message now and then, which the server drops, breaks one whose server does not acknowledge it.
+ * A path that carries nothing would be found dead only when it is needed: one that stands by,
+ * and the active one while nobody reads or writes. So each is probed now and then. What
+ * carries I/O is too, which does no harm: its own requests would break it no later.
+ *
+ * Not where a path that is lost stays lost: there nothing could be done about what a probe
+ * finds. So it is over iWARP, where it would find nothing, being acknowledged by the TCP here.
  */
 #include <linux/sched/mm.h>
 #include "client.h"
 
-/* Return: whether it stands by. */
+/* Return: whether to come again. */
 static bool rblk_clt_probe(struct rblk_clt_path *path)
 {
-	const struct rblk_msg ping = { .type = RBLK_MSG_PING };
 	struct rblk_clt_session *session = path->session;
 	struct rblk_conn *conn = &path->control.conn;
 	u32 generation = 0;
 	int err = 0;
 
 	spin_lock_irq(&session->lock);
-	if (path->state == RBLK_PATH_LIVE && session->active != path->index)
+	if (path->state == RBLK_PATH_LIVE && session->reconnect)
 		generation = path->generation;
 	spin_unlock_irq(&session->lock);
 	if (!generation)
@@ -25,16 +28,37 @@ static bool rblk_clt_probe(struct rblk_clt_path *path)
 	if (!mutex_trylock(&path->control.ask_lock))
 		return true;
 	if (path->generation == generation && conn->qp && !READ_ONCE(conn->error))
-		err = rblk_conn_send(conn, &ping);
+		err = rblk_conn_probe(conn);
 	mutex_unlock(&path->control.ask_lock);
 	if (err)
-		rblk_clt_path_error_of(path, generation, -ETIMEDOUT,
-				       "the server takes no messages");
+		rblk_clt_path_error_of(path, generation, err, "a probe could not be posted");
 	return true;
 }
 
 /**
- * rblk_clt_probe_work - see whether the paths that stand by are alive
+ * rblk_clt_path_answers - probe a path, and wait for what comes of it
+ * @path: the path
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ * Return: true if it is live, and the server's device acknowledged the probe.
+ */
+bool rblk_clt_path_answers(struct rblk_clt_path *path)
+{
+	struct rblk_conn *conn = &path->control.conn;
+	bool answers = false;
+
+	mutex_lock(&path->control.ask_lock);
+	if (READ_ONCE(path->state) == RBLK_PATH_LIVE && conn->qp && !READ_ONCE(conn->error) &&
+	    !rblk_conn_probe(conn))
+		answers = wait_event_timeout(conn->wait, !test_bit(0, &conn->probing) ||
+					     READ_ONCE(conn->error), RBLK_CLT_ASK_TIMEOUT) &&
+			  !READ_ONCE(conn->error);
+	mutex_unlock(&path->control.ask_lock);
+	return answers;
+}
+
+/**
+ * rblk_clt_probe_work - see whether the paths of a session are alive
  * @work: the session's
  *
  * Context: Process context. Sleeps, not for a peer.
@@ -47,7 +71,7 @@ void rblk_clt_probe_work(struct work_struct *work)
 	bool again = false;
 	u32 i;
 
-	for (i = 0; i < session->nr_paths; i++)
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
 		again |= rblk_clt_probe(&session->paths[i]);
 	memalloc_noio_restore(noio);
 	if (again)

@@ -26,6 +26,7 @@ enum {
  * @nents: entries of @sg in use
  * @dir: how they are mapped
  * @status: how it ended
+ * @since: when it was posted, in ns; 0 if nobody wants to know
  * @sge: for a request without MR
  * @sg: its pages
  */
@@ -41,6 +42,7 @@ struct rblk_clt_request {
 	int			nents;
 	enum dma_data_direction	dir;
 	blk_status_t		status;
+	u64			since;
 	struct ib_sge		sge[RBLK_SGE_MAX];
 	struct scatterlist	sg[];
 };

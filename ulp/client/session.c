@@ -38,11 +38,9 @@ static struct rblk_clt_session *rblk_clt_session_alloc(const struct rblk_clt_map
 	session->active = RBLK_CLT_NONE;
 	INIT_DELAYED_WORK(&session->fence_work, rblk_clt_fence_work);
 	INIT_DELAYED_WORK(&session->probe_work, rblk_clt_probe_work);
-	session->nr_paths = args->nr_routes;
-	for (i = 0; i < session->nr_paths; i++) {
-		session->paths[i].route = args->routes[i];
-		rblk_clt_path_init(&session->paths[i], session, i);
-	}
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		rblk_clt_path_init(&session->paths[i], session, i,
+				   i < args->nr_routes ? &args->routes[i] : NULL);
 	return session;
 }
 
@@ -74,30 +72,49 @@ static bool rblk_clt_session_usable(const struct rblk_clt_session *session)
 
 	if (READ_ONCE(session->failed))
 		return false;
-	for (i = 0; i < session->nr_paths; i++)
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
 		if (rblk_clt_path_usable(&session->paths[i]))
 			return true;
 	return false;
 }
 
-/* That a source is not named agrees with any. */
-static bool rblk_clt_session_has(const struct rblk_clt_session *session,
-				 const struct rblk_clt_route *route)
+/**
+ * rblk_clt_route_equal - is it the same route?
+ * @one: a route
+ * @two: another one
+ *
+ * Context: Any.
+ * Return: true if the server is the same, and the source is, or is named by neither.
+ */
+bool rblk_clt_route_equal(const struct rblk_clt_route *one, const struct rblk_clt_route *two)
 {
-	const struct rblk_clt_route *has;
-	u32 i;
-
-	for (i = 0; i < session->nr_paths; i++) {
-		has = &session->paths[i].route;
-		if (rblk_addr_equal(&has->server, &route->server) &&
-		    (!route->source.ss_family ||
-		     rblk_addr_equal(&has->source, &route->source)))
-			return true;
-	}
-	return false;
+	return rblk_addr_equal(&one->server, &two->server) &&
+	       one->source.ss_family == two->source.ss_family &&
+	       (!one->source.ss_family || rblk_addr_equal(&one->source, &two->source));
 }
 
-static bool rblk_clt_session_has_all(const struct rblk_clt_session *session,
+/* That a source is not named agrees with any. */
+static bool rblk_clt_session_has(struct rblk_clt_session *session,
+				 const struct rblk_clt_route *route)
+{
+	const struct rblk_clt_path *path;
+	bool found = false;
+	u32 i;
+
+	/* An administrator may put another one in the place of one that was removed. */
+	spin_lock_irq(&session->lock);
+	for (i = 0; i < RBLK_CLT_PATHS && !found; i++) {
+		path = &session->paths[i];
+		found = path->state != RBLK_PATH_REMOVED &&
+			rblk_addr_equal(&path->route.server, &route->server) &&
+			(!route->source.ss_family ||
+			 rblk_addr_equal(&path->route.source, &route->source));
+	}
+	spin_unlock_irq(&session->lock);
+	return found;
+}
+
+static bool rblk_clt_session_has_all(struct rblk_clt_session *session,
 				     const struct rblk_clt_map_args *args)
 {
 	u32 i;
@@ -155,7 +172,7 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 		}
 		if (!rblk_clt_session_has_all(session, args)) {
 			NL_SET_ERR_MSG(extack,
-				       "the session with this server has other paths, which were given when it began");
+				       "the session with this server has other paths; more can be added to it");
 			session = ERR_PTR(-EINVAL);
 			goto out;
 		}
@@ -209,22 +226,87 @@ static bool rblk_clt_session_live(const struct rblk_clt_session *session)
 	return READ_ONCE(session->active) != RBLK_CLT_NONE;
 }
 
-/* All paths are removed together, and none comes back from then on. */
 static bool rblk_clt_session_decided(const struct rblk_clt_session *session)
 {
-	return rblk_clt_session_live(session) || !READ_ONCE(session->reconnect) ||
-	       READ_ONCE(session->paths[0].state) == RBLK_PATH_REMOVED;
+	return rblk_clt_session_live(session) || !READ_ONCE(session->reconnect);
 }
 
-/* A session that was set up before has its path, or waits for it to come back. */
-static int rblk_clt_session_wait(struct rblk_clt_session *session, unsigned long deadline,
-				 struct netlink_ext_ack *extack)
+/**
+ * rblk_clt_session_cause - why a session has no active path
+ * @session: the session, whose lock the caller holds
+ * @err: takes the negative errno
+ * @what: takes that in words; left alone if nobody knows
+ *
+ * Context: Any.
+ */
+void rblk_clt_session_cause(const struct rblk_clt_session *session, int *err, const char **what)
+{
+	const struct rblk_clt_path *path, *cause = NULL, *fenced;
+	bool drained = false;
+	u32 i;
+
+	lockdep_assert_held(&session->lock);
+	for (i = 0; i < RBLK_CLT_PATHS; i++) {
+		path = &session->paths[i];
+		if (path->state == RBLK_PATH_REMOVED)
+			continue;
+		drained |= path->state == RBLK_PATH_LIVE && path->drained;
+		if (path->error_what && (!cause || (cause->drained && !path->drained)))
+			cause = path;
+	}
+	/* The one that was lost says why; that of a while ago may be connecting again. */
+	fenced = &session->paths[session->fence.path];
+	if (session->fence.generation && fenced->error_what)
+		cause = fenced;
+	*err = -ENOTCONN;
+	if (session->fence.draining) {
+		*err = -EAGAIN;
+		*what = "the path that carried the I/O is being drained";
+	} else if (drained && (!cause || cause->drained)) {
+		*err = -EAGAIN;
+		*what = "what is connected is drained";
+	} else if (cause) {
+		*err = cause->error ?: -ENOTCONN;
+		*what = cause->error_what;
+	}
+}
+
+/**
+ * rblk_clt_session_server - where a session's server is
+ * @session: the session
+ * @addr: takes the address to which its first path leads
+ *
+ * Context: Process context. Does not sleep.
+ */
+void rblk_clt_session_server(struct rblk_clt_session *session, struct sockaddr_storage *addr)
+{
+	u32 i = 0;
+
+	spin_lock_irq(&session->lock);
+	while (i < RBLK_CLT_PATHS - 1 && session->paths[i].state == RBLK_PATH_REMOVED)
+		i++;
+	*addr = session->paths[i].route.server;
+	spin_unlock_irq(&session->lock);
+}
+
+/**
+ * rblk_clt_session_wait - wait for a session that was set up to have an active path
+ * @session: the session
+ * @deadline: when to give up, in jiffies
+ * @extack: takes the reason of a failure
+ *
+ * Context: Process context. Sleeps, interruptible.
+ * Return: 0, also if it was not set up yet; or a negative errno.
+ */
+int rblk_clt_session_wait(struct rblk_clt_session *session, unsigned long deadline,
+			  struct netlink_ext_ack *extack)
 {
 	const char *what = "the connection to the server was lost just now";
-	struct rblk_clt_path *path = &session->paths[0];
-	int err = -ENOTCONN;
+	int err;
 	long left;
 
+	if (!READ_ONCE(session->tag_set_ready))
+		return 0;
 	left = max_t(long, deadline - jiffies, 1);
 	left = wait_event_interruptible_timeout(session->wait, rblk_clt_session_decided(session),
 						left);
@@ -232,29 +314,31 @@ static int rblk_clt_session_wait(struct rblk_clt_session *session, unsigned long
 		return -EINTR;
 	if (rblk_clt_session_live(session))
 		return 0;
-	if (!left) {
+	spin_lock_irq(&session->lock);
+	rblk_clt_session_cause(session, &err, &what);
+	spin_unlock_irq(&session->lock);
+	/* What is drained is connected. */
+	if (!left && err != -EAGAIN)
 		what = "the connection to the server is lost, and was not back in time";
+	if (!left)
 		err = -ETIMEDOUT;
-	} else {
-		rblk_clt_path_cause(path, &err, &what);
-	}
 	NL_SET_ERR_MSG_FMT(extack, "%s", what);
 	return err;
 }
 
 /* Bring up the first path that can be, each with its share of the time. */
 static struct rblk_clt_path *rblk_clt_session_connect(struct rblk_clt_session *session,
-						      unsigned long deadline, int *err,
-						      const char **what)
+						      const struct rblk_clt_map_args *args,
+						      int *err, const char **what)
 {
 	struct rblk_clt_path *path;
 	bool stale = false;
 	long share;
 	u32 i;
 
-	for (i = 0; i < session->nr_paths; i++) {
+	for (i = 0; i < args->nr_routes; i++) {
 		path = &session->paths[i];
-		share = max_t(long, deadline - jiffies, 1) / (long)(session->nr_paths - i);
+		share = max_t(long, args->deadline - jiffies, 1) / (long)(args->nr_routes - i);
 		*err = rblk_clt_path_connect(path, jiffies + max(share, 1L), what);
 		if (!*err)
 			return path;
@@ -275,7 +359,8 @@ static struct rblk_clt_path *rblk_clt_session_connect(struct rblk_clt_session *s
  *
  * Context: Process context. Sleeps, interruptible. The caller holds the session's
  * setup lock.
- * Return: 0 and the session takes devices, or a negative errno.
+ * Return: 0 and the session takes devices; -EAGAIN if it was set up before, and has to be
+ * waited for with rblk_clt_session_wait(); or another negative errno.
  */
 int rblk_clt_session_setup(struct rblk_clt_session *session,
 			   const struct rblk_clt_map_args *args,
@@ -289,8 +374,8 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 
 	lockdep_assert_held(&session->setup);
 	if (session->tag_set_ready)
-		return rblk_clt_session_wait(session, args->deadline, extack);
-	path = rblk_clt_session_connect(session, args->deadline, &err, &what);
+		return rblk_clt_session_live(session) ? 0 : -EAGAIN;
+	path = rblk_clt_session_connect(session, args, &err, &what);
 	if (!path) {
 		WRITE_ONCE(session->failed, true);
 		NL_SET_ERR_MSG_FMT(extack, "%s", what);
@@ -316,8 +401,10 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	 */
 	if (!err && path->dev->caps.iwarp)
 		WRITE_ONCE(session->reconnect, false);
-	if (!err)
-		WRITE_ONCE(session->tag_set_ready, true);
+	if (!err) {
+		/* Pairs with the acquire in rblk_clt_in_flight(): the tags were there before. */
+		smp_store_release(&session->tag_set_ready, true);
+	}
 	mutex_unlock(&path->lock);
 	if (err) {
 		WRITE_ONCE(session->failed, true);
@@ -328,7 +415,7 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	mutex_lock(&rblk_clt_lock);
 	rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_ADD_NTF);
 	mutex_unlock(&rblk_clt_lock);
-	for (i = 0; session->reconnect && i < session->nr_paths; i++)
+	for (i = 0; session->reconnect && i < args->nr_routes; i++)
 		if (&session->paths[i] != path)
 			rblk_clt_path_start(&session->paths[i]);
 	return 0;
@@ -337,7 +424,10 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 static void rblk_clt_session_release(struct kref *ref)
 {
 	struct rblk_clt_session *session = container_of(ref, struct rblk_clt_session, ref);
+	u32 i;
 
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		kfree(session->paths[i].stats);
 	if (session->tag_set_ready)
 		blk_mq_free_tag_set(&session->tag_set);
 	kfree(session);
@@ -370,7 +460,7 @@ void rblk_clt_sessions_stop(void)
 	mutex_lock(&rblk_clt_lock);
 	rblk_clt_stopped = true;
 	list_for_each_entry(session, &rblk_clt_sessions, entry)
-		for (i = 0; i < session->nr_paths; i++)
+		for (i = 0; i < RBLK_CLT_PATHS; i++)
 			rblk_clt_path_stop(&session->paths[i], "the module is unloaded");
 	mutex_unlock(&rblk_clt_lock);
 }
@@ -379,7 +469,7 @@ void rblk_clt_sessions_stop(void)
  * rblk_clt_session_unuse - a device or a thread does not use a session any more
  * @session: the session, with a reference of the caller, which is given back
  *
- * The last one ends it: its paths are removed before this returns.
+ * The last one ends it: its paths are removed before this returns, in that thread.
  *
  * Context: Process context. Sleeps, for a bounded time. The caller does not hold
  * the session's setup lock.
@@ -400,11 +490,11 @@ void rblk_clt_session_unuse(struct rblk_clt_session *session)
 	mutex_unlock(&rblk_clt_lock);
 	if (last) {
 		/* All of them first: each may have to wait for a dead peer. */
-		for (i = 0; i < session->nr_paths; i++)
+		for (i = 0; i < RBLK_CLT_PATHS; i++)
 			rblk_clt_path_end(&session->paths[i]);
-		for (i = 0; i < session->nr_paths; i++)
+		for (i = 0; i < RBLK_CLT_PATHS; i++)
 			rblk_clt_path_remove(&session->paths[i]);
-		/* Only what a path did has queued them. */
+		/* Only what a path did has queued them, or who changed one. */
 		cancel_delayed_work_sync(&session->fence_work);
 		cancel_delayed_work_sync(&session->probe_work);
 	}

@@ -32,7 +32,7 @@ static DEVICE_ATTR_RO(state);
 
 static ssize_t reason_show(struct device *d, struct device_attribute *attr, char *buf)
 {
-	const char *what;
+	const char *what = NULL;
 	int err;
 
 	rblk_clt_device_reason(rblk_clt_sysfs_dev(d), &err, &what);
@@ -68,11 +68,11 @@ static DEVICE_ATTR_RO(export);
 
 static ssize_t server_show(struct device *d, struct device_attribute *attr, char *buf)
 {
+	struct sockaddr_storage server;
 	char addr[RBLK_ADDR_STR];
 
-	return sysfs_emit(buf, "%s\n",
-			  rblk_addr_str(&rblk_clt_sysfs_dev(d)->session->paths[0].route.server,
-					addr));
+	rblk_clt_session_server(rblk_clt_sysfs_dev(d)->session, &server);
+	return sysfs_emit(buf, "%s\n", rblk_addr_str(&server, addr));
 }
 static DEVICE_ATTR_RO(server);
 

@@ -11,7 +11,8 @@
  * A path that failed takes no requests before it is LIVE again, and to be so it has to
  * connect, which the server lets it only after all of the older generation is gone; what
  * was in flight waits for that. FENCED is where another path has asked the server
- * for as much: then the requests need not wait for this one to connect.
+ * for as much: then the requests need not wait for this one to connect. From REMOVED
+ * only a path with another route begins, which has its number.
  */
 static const u32 rblk_path_next[] = {
 	[RBLK_PATH_NEW] = BIT(RBLK_PATH_CONNECTING) | BIT(RBLK_PATH_REMOVED),
@@ -24,7 +25,7 @@ static const u32 rblk_path_next[] = {
 			     BIT(RBLK_PATH_REMOVED),
 	[RBLK_PATH_BACKOFF] = BIT(RBLK_PATH_FENCED) | BIT(RBLK_PATH_CONNECTING) |
 			      BIT(RBLK_PATH_REMOVED),
-	[RBLK_PATH_REMOVED] = 0,
+	[RBLK_PATH_REMOVED] = BIT(RBLK_PATH_NEW),
 };
 
 /* As in Documentation/netlink/specs/rblk-client.yaml. */

@@ -247,3 +247,47 @@ int rblk_conn_send(struct rblk_conn *conn, const struct rblk_msg *msg)
 	return err;
 }
 EXPORT_SYMBOL_GPL(rblk_conn_send);
+
+static void rblk_probe_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct rblk_conn *conn = container_of(wc->wr_cqe, struct rblk_conn, probe);
+
+	if (wc->status != IB_WC_SUCCESS)
+		rblk_msg_failed(conn, wc);
+	clear_bit(0, &conn->probing);
+	wake_up_all(&conn->wait);
+}
+
+/**
+ * rblk_conn_probe - see whether the peer's device is there
+ * @conn: the connection, of a send queue that is RBLK_CTL_PROBES longer than its messages;
+ *	nobody destroys it meanwhile
+ *
+ * A WRITE of no bytes needs no key, no receive and no CPU of the peer, only that its device
+ * acknowledges it: so a peer that is busy, or stopped, is not taken for one that is dead.
+ * If it does not, the connection breaks. Where the last one is on its way yet, nothing is done.
+ * Whoever wants to know waits on @conn->wait until it is not.
+ *
+ * Context: Any. Does not sleep.
+ * Return: 0 or a negative errno.
+ */
+int rblk_conn_probe(struct rblk_conn *conn)
+{
+	const struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe		= &conn->probe,
+			.opcode		= IB_WR_RDMA_WRITE,
+			.send_flags	= IB_SEND_SIGNALED,
+		},
+	};
+	int err;
+
+	if (test_and_set_bit(0, &conn->probing))
+		return 0;
+	conn->probe.done = rblk_probe_done;
+	err = rblk_fault(RBLK_FAULT_SEND) ?: ib_post_send(conn->qp, &wr.wr, NULL);
+	if (err)
+		clear_bit(0, &conn->probing);
+	return err;
+}
+EXPORT_SYMBOL_GPL(rblk_conn_probe);

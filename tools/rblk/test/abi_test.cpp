@@ -132,6 +132,68 @@ TEST(Decode, SessionsAttributeByAttribute) {
     each_attribute(decode_server_session, server_session(), {"id"}, "session");
 }
 
+ClientPath decode_path_of(const Bytes& path) {
+    auto session = Put().id(RBLK_CLIENT_A_SESSION_ID, 1).raw(RBLK_CLIENT_A_SESSION_PATH, path);
+    return decode_client_session(session.bytes()).paths.at(0);
+}
+
+TEST(Decode, FullPath) {
+    auto path = decode_path_of(client_path(0, RBLK_CLIENT_PATH_STATE_LIVE).bytes());
+    EXPECT_TRUE(path.active);
+    EXPECT_FALSE(path.drained);
+    EXPECT_EQ(path.losses, 2u);
+    EXPECT_EQ(path.in_flight, 17u);
+    EXPECT_EQ(path.reads, 5'000'000'000u);
+    EXPECT_EQ(path.writes, 7u);
+    EXPECT_EQ(path.read_bytes, 20'480'000'000'000u);
+    EXPECT_EQ(path.write_bytes, 28672u);
+    EXPECT_EQ(path.latency_ns, 12345u);
+    EXPECT_EQ(gid_text(path.source_gid.value()), "fe80::2:c903:ab:cdef");
+    EXPECT_EQ(gid_text(path.server_gid.value()), "::ffff:10.0.0.1");
+    EXPECT_EQ(path.source_lid, 3u);
+    EXPECT_EQ(path.server_lid, 49151u);
+    EXPECT_EQ(path.pkey, 0xffffu);
+    EXPECT_EQ(path.sl, 0u);
+    EXPECT_EQ(path.qp_numbers, (std::vector<std::uint32_t>{17, 18, 0xffffff}));
+}
+
+TEST(Decode, SmallPath) {
+    auto path = decode_path_of(client_path(0, RBLK_CLIENT_PATH_STATE_NEW).bytes());
+    EXPECT_FALSE(path.active);
+    EXPECT_FALSE(path.drained);
+    EXPECT_EQ(path.reads, std::nullopt);
+    EXPECT_EQ(path.latency_ns, std::nullopt);
+    EXPECT_EQ(path.source_gid, std::nullopt);
+    EXPECT_EQ(path.sl, std::nullopt);
+    EXPECT_TRUE(path.qp_numbers.empty());
+}
+
+TEST(Decode, PathAttributeByAttribute) {
+    for (auto state : {RBLK_CLIENT_PATH_STATE_LIVE, RBLK_CLIENT_PATH_STATE_FAILED})
+        each_attribute(decode_path_of, client_path(0, state), {"index", "state"}, "path");
+}
+
+TEST(Decode, PathWithOddLengths) {
+    auto error = [](unsigned type, std::size_t size) {
+        auto path = Put().u32(RBLK_CLIENT_A_PATH_INDEX, 0).u32(RBLK_CLIENT_A_PATH_STATE, 2);
+        return decode_error(decode_path_of, path.raw(type, Bytes(size, std::byte{0xfe})));
+    };
+    for (std::size_t size : {0, 4, 15, 17, 20, 28})
+        for (auto [type, name] : {std::pair{RBLK_CLIENT_A_PATH_SOURCE_GID, "source-gid"},
+                                  std::pair{RBLK_CLIENT_A_PATH_SERVER_GID, "server-gid"}})
+            EXPECT_EQ(error(type, size), "path: attribute '" + std::string(name) + "' has " +
+                                             std::to_string(size) + " bytes and not 16");
+    for (std::size_t size : {1, 2, 3, 5, 6, 4095})
+        EXPECT_EQ(
+            error(RBLK_CLIENT_A_PATH_QPS, size),
+            "path: attribute 'qps' has " + std::to_string(size) + " bytes and not a multiple of 4");
+    for (std::size_t size : {0, 4, 8, 516})
+        EXPECT_EQ(error(RBLK_CLIENT_A_PATH_QPS, size), "no error");
+    // Counters have eight bytes or four.
+    EXPECT_EQ(error(RBLK_CLIENT_A_PATH_READS, 2),
+              "path: attribute 'reads' has 2 bytes and not 4 or 8");
+}
+
 TEST(Decode, NestsThatAreCut) {
     auto queue = Put().u32(RBLK_CLIENT_A_QUEUE_INDEX, 0).bytes();
     queue.pop_back();
@@ -243,6 +305,50 @@ TEST_F(Requests, OneQuestionHasOneReply) {
     EXPECT_THROW(client.device(0), DecodeError);
     answer.replies = {small_export("a"), small_export("b")};
     EXPECT_THROW(server.find_export("a"), DecodeError);
+}
+
+TEST_F(Requests, PathAdd) {
+    answer.replies = {Put().u32(RBLK_CLIENT_A_DEVICE_PATH, 3)};
+    auto server_address = *Address::from_wire(v6_bytes("fe80::1", 7000, 3));
+    auto source = *Address::from_wire(v6_bytes("fe80::2", 0, 3));
+    EXPECT_EQ(client.add_path({7, {server_address, source}, 1500}), 3u);
+    const auto& sent = kernel.requests.at(0);
+    EXPECT_EQ(sent.command, RBLK_CLIENT_CMD_PATH_ADD);
+    EXPECT_EQ(sent.flags, NLM_F_REQUEST | NLM_F_ACK);
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_INDEX), 7u);
+    EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SERVER), v6_bytes("fe80::1", 7000, 3));
+    EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SOURCE), v6_bytes("fe80::2", 0, 3));
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 1500u);
+    EXPECT_EQ(sent.attributes.size(), 4u);
+    client.add_path({7, {server_address, {}}, {}});
+    EXPECT_EQ(kernel.requests.at(1).attributes.size(), 2u);
+    answer.replies = {Put()};
+    EXPECT_THROW(client.add_path({7, {server_address, {}}, {}}), DecodeError);
+    answer.replies = {};
+    EXPECT_THROW(client.add_path({7, {server_address, {}}, {}}), DecodeError);
+}
+
+TEST_F(Requests, PathChanges) {
+    client.remove_path({7, 1}, false);
+    client.remove_path({7, 1}, true);
+    client.drain_path({7, 1}, false);
+    client.drain_path({7, 1}, true);
+    client.undrain_path({7, 1});
+    const std::pair<int, bool> wanted[] = {{RBLK_CLIENT_CMD_PATH_REMOVE, false},
+                                           {RBLK_CLIENT_CMD_PATH_REMOVE, true},
+                                           {RBLK_CLIENT_CMD_PATH_DRAIN, false},
+                                           {RBLK_CLIENT_CMD_PATH_DRAIN, true},
+                                           {RBLK_CLIENT_CMD_PATH_UNDRAIN, false}};
+    ASSERT_EQ(kernel.requests.size(), std::size(wanted));
+    for (std::size_t i = 0; i < std::size(wanted); i++) {
+        const auto& sent = kernel.requests[i];
+        EXPECT_EQ(sent.command, wanted[i].first);
+        EXPECT_EQ(sent.flags, NLM_F_REQUEST | NLM_F_ACK);
+        EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_INDEX), 7u);
+        EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_PATH), 1u);
+        EXPECT_EQ(sent.has(RBLK_CLIENT_A_DEVICE_FORCE), wanted[i].second);
+        EXPECT_EQ(sent.attributes.size(), wanted[i].second ? 3u : 2u);
+    }
 }
 
 TEST_F(Requests, Unmap) {

@@ -48,6 +48,11 @@ TEST(NoModule, IsSaidByEveryCommand) {
         {{"device", "list"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"device", "show", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "list"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"path", "add", "0", "10.0.1.1"},
+         "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"path", "remove", "0", "1"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"path", "drain", "0", "1"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"path", "undrain", "0", "1"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "list", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"session", "list"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
         {{"monitor"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
@@ -176,6 +181,22 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"path"}, "a command is required"},
         {{"path", "list", "sda"}, "sda"},
         {{"path", "list", "0", "1"}, "1"},
+        {{"path", "add", "0"}, "SERVER"},
+        {{"path", "add", "sda", "10.0.1.1"}, "sda"},
+        {{"path", "add", "0", "0.0.0.0"}, "no address of a server"},
+        {{"path", "add", "0", "10.0.1.1@"}, "nothing behind its '@'"},
+        {{"path", "add", "0", "10.0.1.1@::1"}, "an IPv4 server and an IPv6 address"},
+        {{"path", "add", "0", "10.0.1.1", "--timeout", "0"}, "1 to 600"},
+        {{"path", "add", "0", "10.0.1.1", "--timeout", "601"}, "1 to 600"},
+        {{"path", "add", "0", "10.0.1.1", "--force"}, "--force"},
+        {{"path", "remove", "0"}, "PATH"},
+        {{"path", "remove", "sda", "0"}, "sda"},
+        {{"path", "remove", "0", "all"}, "PATH is 'all'"},
+        {{"path", "drain", "0", "1x"}, "PATH is '1x'"},
+        {{"path", "drain", "0", ""}, "PATH is ''"},
+        {{"path", "drain", "0", "4294967296"}, "PATH is '4294967296'"},
+        {{"path", "undrain", "0", "10.0.1.1"}, "PATH is '10.0.1.1'"},
+        {{"path", "undrain", "0", "1", "--force"}, "--force"},
         {{"map", "10.0.0.1@", "x"}, "nothing behind its '@'"},
         {{"map", "10.0.0.1@::1", "x"}, "an IPv4 server and an IPv6 address"},
         {{"map", "10.0.0.1", "x", "--path"}, "--path"},
@@ -289,11 +310,18 @@ TEST_F(CompletionTest, OffersForever) {
 
 TEST_F(CompletionTest, OffersPaths) {
     EXPECT_TRUE(has(words_for("map"), " --path "));
-    EXPECT_EQ(words_for("path"), "\"path\") words=\"--help list\" ;;");
+    EXPECT_EQ(words_for("path"), "\"path\") words=\"--help list add remove drain undrain\" ;;");
     // An argument that may be left out is no word to offer; what it can be is.
     EXPECT_EQ(words_for("path list"),
               "\"path list\") words=\"--json --help $(rblk device list 2>/dev/null | awk 'NR > 1 "
               "{print $1}')\" ;;");
+    // Numbers are those of the device in front.
+    for (const char* command : {"remove", "drain", "undrain"})
+        EXPECT_TRUE(has(words_for(std::string("path ") + command),
+                        "$(rblk path list \"${COMP_WORDS[3]}\" 2>/dev/null | awk 'NR > 1 {print "
+                        "$2}')"))
+            << command;
+    EXPECT_FALSE(has(words_for("path add"), "rblk path list"));
     // A word behind a group belongs to the command.
     auto completion = rig.run({"completion"}).out;
     for (const auto& group : group_table())
@@ -348,7 +376,7 @@ TEST(CommandTable, IsSound) {
             EXPECT_TRUE(has(help.out, std::string(argument.help))) << command.path;
         }
     }
-    EXPECT_EQ(paths.size(), 17u);
+    EXPECT_EQ(paths.size(), 21u);
 }
 
 TEST(Arguments, UnknownOnesAreABug) {

@@ -110,6 +110,11 @@ Bytes route_bytes(const Bytes& server, const std::optional<Bytes>& source) {
     return route.bytes();
 }
 
+Bytes gid_bytes(const std::string& text) {
+    auto address = v6_bytes(text, 0);
+    return Bytes(address.begin() + 8, address.begin() + 24);
+}
+
 Put client_path(std::uint32_t index, std::uint32_t state) {
     auto path = Put().u32(RBLK_CLIENT_A_PATH_INDEX, index).u32(RBLK_CLIENT_A_PATH_STATE, state);
     if (state == RBLK_CLIENT_PATH_STATE_NEW) return path;
@@ -122,8 +127,29 @@ Put client_path(std::uint32_t index, std::uint32_t state) {
         .u32(RBLK_CLIENT_A_PATH_DEPTH, 128)
         .u32(RBLK_CLIENT_A_PATH_RECONNECTS, index);
     if (state == RBLK_CLIENT_PATH_STATE_FAILED)
-        path.text(RBLK_CLIENT_A_PATH_LAST_ERROR, "transport retries used up");
+        path.text(RBLK_CLIENT_A_PATH_LAST_ERROR, "transport retries used up")
+            .u32(RBLK_CLIENT_A_PATH_LOSSES, 1)
+            .u32(RBLK_CLIENT_A_PATH_IN_FLIGHT, 0);
+    if (state == RBLK_CLIENT_PATH_STATE_LIVE) connected(path);
+    if (state == RBLK_CLIENT_PATH_STATE_LIVE && index == 0) path.flag(RBLK_CLIENT_A_PATH_ACTIVE);
     return path;
+}
+
+Put& connected(Put& path) {
+    return path.u32(RBLK_CLIENT_A_PATH_LOSSES, 2)
+        .u32(RBLK_CLIENT_A_PATH_IN_FLIGHT, 17)
+        .u64(RBLK_CLIENT_A_PATH_READS, 5'000'000'000)
+        .u32(RBLK_CLIENT_A_PATH_WRITES, 7)  // a kernel sends small counts short
+        .u64(RBLK_CLIENT_A_PATH_READ_BYTES, 20'480'000'000'000)
+        .u32(RBLK_CLIENT_A_PATH_WRITE_BYTES, 28672)
+        .u32(RBLK_CLIENT_A_PATH_LATENCY_NS, 12345)
+        .raw(RBLK_CLIENT_A_PATH_SOURCE_GID, gid_bytes("fe80::2:c903:ab:cdef"))
+        .raw(RBLK_CLIENT_A_PATH_SERVER_GID, gid_bytes("::ffff:10.0.0.1"))
+        .u32(RBLK_CLIENT_A_PATH_SOURCE_LID, 3)
+        .u32(RBLK_CLIENT_A_PATH_SERVER_LID, 49151)
+        .u32(RBLK_CLIENT_A_PATH_PKEY, 0xffff)
+        .u32(RBLK_CLIENT_A_PATH_SL, 0)
+        .u32s(RBLK_CLIENT_A_PATH_QPS, {17, 18, 0xffffff});
 }
 
 Put client_session() {

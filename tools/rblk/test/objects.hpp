@@ -24,7 +24,11 @@ Put listener(const std::string& address, std::uint16_t port, std::uint32_t state
 
 // The content of one.
 Bytes route_bytes(const Bytes& server, const std::optional<Bytes>& source = {});
+Bytes gid_bytes(const std::string& text);
+// Path 0 is the active one if it is live.
 Put client_path(std::uint32_t index, std::uint32_t state);
+// What a kernel says besides, of a path that is connected over InfiniBand.
+Put& connected(Put& path);
 Put client_session();
 Put server_session();
 

@@ -54,6 +54,10 @@ TEST_P(RefusalTest, ExitCodeAndText) {
 
 const std::vector<std::string> map_words = {"map", "10.0.0.1", "db"};
 const std::vector<std::string> add_words = {"export", "add", "db", "--memory", "2M"};
+const std::vector<std::string> path_words = {"path", "add", "0", "10.0.1.1"};
+const std::vector<std::string> remove_words = {"path", "remove", "0", "1"};
+const std::vector<std::string> drain_words = {"path", "drain", "0", "1"};
+const std::vector<std::string> undrain_words = {"path", "undrain", "0", "1"};
 
 INSTANTIATE_TEST_SUITE_P(
     All, RefusalTest,
@@ -82,6 +86,33 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{{"device", "list"}, EPERM, 4, "denied", "root"},
         Refusal{{"path", "list"}, EPERM, 4, "denied", "root"},
         Refusal{{"path", "list", "0"}, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{path_words, EEXIST, 5, "busy", "'rblk path list /dev/rblk0'"},
+        Refusal{path_words, ENOSPC, 1, "failure", "'rblk path remove /dev/rblk0 PATH'"},
+        Refusal{path_words, EXDEV, 1, "failure", "to the server of /dev/rblk0"},
+        Refusal{path_words, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{path_words, ENXIO, 6, "unreachable", "rblk listen list"},
+        Refusal{path_words, ECONNREFUSED, 6, "unreachable", "rblk listen list"},
+        Refusal{path_words, ETIMEDOUT, 6, "unreachable", "--timeout"},
+        Refusal{path_words, EHOSTUNREACH, 6, "unreachable", "ip route"},
+        Refusal{path_words, EPROTONOSUPPORT, 7, "protocol_version", "one version"},
+        Refusal{path_words, EPERM, 4, "denied", "root"},
+        Refusal{path_words, EINVAL, 1, "failure", ""},
+        Refusal{path_words, ECANCELED, 1, "failure", ""},
+        Refusal{remove_words, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{remove_words, ENOENT, 3, "not_found", "'rblk path list /dev/rblk0'"},
+        Refusal{remove_words, EBUSY, 5, "busy", "with --force"},
+        Refusal{remove_words, EINVAL, 1, "failure", "'rblk path add /dev/rblk0 SERVER'"},
+        Refusal{remove_words, EPERM, 4, "denied", "root"},
+        Refusal{remove_words, EOPNOTSUPP, 1, "failure", "one version"},
+        Refusal{drain_words, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{drain_words, ENOENT, 3, "not_found", "'rblk path list /dev/rblk0'"},
+        Refusal{drain_words, EBUSY, 5, "busy", "with --force"},
+        Refusal{drain_words, EINVAL, 1, "failure", "'rblk path add /dev/rblk0 SERVER'"},
+        Refusal{drain_words, EPERM, 4, "denied", "root"},
+        Refusal{undrain_words, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{undrain_words, ENOENT, 3, "not_found", "'rblk path list /dev/rblk0'"},
+        Refusal{undrain_words, EBUSY, 5, "busy", ""},
+        Refusal{undrain_words, EPERM, 4, "denied", "root"},
         Refusal{{"session", "list"}, ENOMEM, 1, "failure", ""},
         Refusal{add_words, EEXIST, 5, "busy", "rblk export show db"},
         Refusal{add_words, ENOMEM, 1, "failure", "less memory"},

@@ -85,6 +85,12 @@ Put& Put::u64(unsigned type, std::uint64_t value) {
     return raw(type, bytes);
 }
 
+Put& Put::u32s(unsigned type, const std::vector<std::uint32_t>& values) {
+    Bytes bytes;
+    for (auto value : values) store(bytes, value);
+    return raw(type, bytes);
+}
+
 Put& Put::text(unsigned type, const std::string& value) {
     auto bytes = bytes_of(value);
     bytes.push_back(std::byte{0});

@@ -17,6 +17,7 @@ public:
     Put& u32(unsigned type, std::uint32_t value);
     Put& u64(unsigned type, std::uint64_t value);
     Put& text(unsigned type, const std::string& value);  // with its NUL
+    Put& u32s(unsigned type, const std::vector<std::uint32_t>& values);
     Put& raw(unsigned type, const Bytes& value);
     Put& flag(unsigned type) { return raw(type, {}); }
     Put& v4(unsigned type, const std::string& address, std::uint16_t port);

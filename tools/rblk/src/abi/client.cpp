@@ -2,7 +2,9 @@
 #include "abi/client.hpp"
 
 #include <array>
+#include <cstring>
 
+#include <arpa/inet.h>
 #include <linux/rblk_client.h>
 
 namespace rblk {
@@ -14,7 +16,7 @@ constexpr std::array<std::string_view, RBLK_CLIENT_A_DEVICE_MAX> device_names = 
     "queues",       "depth",       "timeout-ms",  "force",   "state",       "reason",
     "size",         "block-size",  "extent-size", "extents", "max-io",      "backing",
     "shared",       "incarnation", "session-id",  "openers", "queue",       "no-path-timeout-ms",
-    "no-reconnect", "source",      "route"};
+    "no-reconnect", "source",      "route",       "path"};
 constexpr AttributeSpec device_spec = {"device", device_names};
 
 constexpr std::array<std::string_view, RBLK_CLIENT_A_QUEUE_MAX> queue_names = {
@@ -26,8 +28,11 @@ constexpr std::array<std::string_view, RBLK_CLIENT_A_SESSION_MAX> session_names 
 constexpr AttributeSpec session_spec = {"session", session_names};
 
 constexpr std::array<std::string_view, RBLK_CLIENT_A_PATH_MAX> path_names = {
-    "index",     "state",  "generation", "source",     "server",    "rdma-device",
-    "rdma-port", "queues", "depth",      "last-error", "reconnects"};
+    "index",       "state",      "generation", "source",     "server",     "rdma-device",
+    "rdma-port",   "queues",     "depth",      "last-error", "reconnects", "active",
+    "drained",     "losses",     "in-flight",  "reads",      "writes",     "read-bytes",
+    "write-bytes", "latency-ns", "source-gid", "server-gid", "source-lid", "server-lid",
+    "pkey",        "sl",         "qps"};
 constexpr AttributeSpec path_spec = {"path", path_names};
 
 // Fails to compile when the ABI has grown and the names above have not.
@@ -46,6 +51,14 @@ QueueStats decode_queue(ByteView bytes) {
     return stats;
 }
 
+std::optional<Gid> opt_gid(const Attributes& attributes, unsigned type) {
+    auto bytes = attributes.opt_binary(type, sizeof(Gid));
+    if (!bytes) return std::nullopt;
+    Gid gid;
+    std::memcpy(gid.data(), bytes->data(), gid.size());
+    return gid;
+}
+
 ClientPath decode_path(ByteView bytes) {
     Attributes a(bytes, path_spec);
     ClientPath path;
@@ -60,6 +73,22 @@ ClientPath decode_path(ByteView bytes) {
     path.depth = a.opt_u32(RBLK_CLIENT_A_PATH_DEPTH);
     path.last_error = a.opt_text(RBLK_CLIENT_A_PATH_LAST_ERROR);
     path.reconnects = a.opt_u32(RBLK_CLIENT_A_PATH_RECONNECTS);
+    path.active = a.flag(RBLK_CLIENT_A_PATH_ACTIVE);
+    path.drained = a.flag(RBLK_CLIENT_A_PATH_DRAINED);
+    path.losses = a.opt_u32(RBLK_CLIENT_A_PATH_LOSSES);
+    path.in_flight = a.opt_u32(RBLK_CLIENT_A_PATH_IN_FLIGHT);
+    path.reads = a.opt_uint(RBLK_CLIENT_A_PATH_READS);
+    path.writes = a.opt_uint(RBLK_CLIENT_A_PATH_WRITES);
+    path.read_bytes = a.opt_uint(RBLK_CLIENT_A_PATH_READ_BYTES);
+    path.write_bytes = a.opt_uint(RBLK_CLIENT_A_PATH_WRITE_BYTES);
+    path.latency_ns = a.opt_uint(RBLK_CLIENT_A_PATH_LATENCY_NS);
+    path.source_gid = opt_gid(a, RBLK_CLIENT_A_PATH_SOURCE_GID);
+    path.server_gid = opt_gid(a, RBLK_CLIENT_A_PATH_SERVER_GID);
+    path.source_lid = a.opt_u32(RBLK_CLIENT_A_PATH_SOURCE_LID);
+    path.server_lid = a.opt_u32(RBLK_CLIENT_A_PATH_SERVER_LID);
+    path.pkey = a.opt_u32(RBLK_CLIENT_A_PATH_PKEY);
+    path.sl = a.opt_u32(RBLK_CLIENT_A_PATH_SL);
+    path.qp_numbers = a.u32s(RBLK_CLIENT_A_PATH_QPS);
     return path;
 }
 
@@ -107,6 +136,12 @@ ClientSession decode_client_session(ByteView bytes) {
     return session;
 }
 
+std::string gid_text(const Gid& gid) {
+    char buffer[INET6_ADDRSTRLEN] = "";
+    inet_ntop(AF_INET6, gid.data(), buffer, sizeof(buffer));
+    return buffer;
+}
+
 Mapped Client::map(const MapRequest& request) {
     auto message = family_.request(RBLK_CLIENT_CMD_MAP, device_spec);
     message.binary(RBLK_CLIENT_A_DEVICE_SERVER, request.first.server.to_wire());
@@ -134,6 +169,37 @@ Mapped Client::map(const MapRequest& request) {
 void Client::unmap(std::uint32_t index, bool force) {
     auto message = family_.request(RBLK_CLIENT_CMD_UNMAP, device_spec);
     message.u32(RBLK_CLIENT_A_DEVICE_INDEX, index);
+    if (force) message.flag(RBLK_CLIENT_A_DEVICE_FORCE);
+    family_.send(std::move(message));
+}
+
+std::uint32_t Client::add_path(const PathRequest& request) {
+    auto message = family_.request(RBLK_CLIENT_CMD_PATH_ADD, device_spec);
+    message.u32(RBLK_CLIENT_A_DEVICE_INDEX, request.device);
+    message.binary(RBLK_CLIENT_A_DEVICE_SERVER, request.route.server.to_wire());
+    if (request.route.source)
+        message.binary(RBLK_CLIENT_A_DEVICE_SOURCE, request.route.source->to_wire());
+    if (request.timeout_ms) message.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS, *request.timeout_ms);
+    auto reply = family_.ask(std::move(message));
+    return Attributes(reply, device_spec).u32(RBLK_CLIENT_A_DEVICE_PATH);
+}
+
+void Client::remove_path(const PathOfDevice& path, bool force) {
+    change_path(RBLK_CLIENT_CMD_PATH_REMOVE, path, force);
+}
+
+void Client::drain_path(const PathOfDevice& path, bool force) {
+    change_path(RBLK_CLIENT_CMD_PATH_DRAIN, path, force);
+}
+
+void Client::undrain_path(const PathOfDevice& path) {
+    change_path(RBLK_CLIENT_CMD_PATH_UNDRAIN, path, false);
+}
+
+void Client::change_path(std::uint8_t command, const PathOfDevice& path, bool force) {
+    auto message = family_.request(command, device_spec);
+    message.u32(RBLK_CLIENT_A_DEVICE_INDEX, path.device);
+    message.u32(RBLK_CLIENT_A_DEVICE_PATH, path.path);
     if (force) message.flag(RBLK_CLIENT_A_DEVICE_FORCE);
     family_.send(std::move(message));
 }

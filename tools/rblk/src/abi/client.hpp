@@ -2,6 +2,7 @@
 // The netlink family "rblk-client": its objects as types and its requests as functions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,12 @@ struct Device {
     std::vector<QueueStats> queue_stats;
 };
 
+// Of an RDMA port, in the order of the wire.
+using Gid = std::array<std::uint8_t, 16>;
+
+// "fe80::2:c903:ab:cdef", "::ffff:10.0.0.1"
+std::string gid_text(const Gid& gid);
+
 struct ClientPath {
     std::uint32_t index = 0;
     std::uint32_t state = 0;
@@ -63,6 +70,22 @@ struct ClientPath {
     std::optional<std::uint32_t> depth;
     std::optional<std::string> last_error;
     std::optional<std::uint32_t> reconnects;
+    bool active = false;   // it carries the I/O
+    bool drained = false;  // by order it is not to
+    std::optional<std::uint32_t> losses;
+    std::optional<std::uint32_t> in_flight;
+    std::optional<std::uint64_t> reads;
+    std::optional<std::uint64_t> writes;
+    std::optional<std::uint64_t> read_bytes;
+    std::optional<std::uint64_t> write_bytes;
+    std::optional<std::uint64_t> latency_ns;
+    std::optional<Gid> source_gid;
+    std::optional<Gid> server_gid;
+    std::optional<std::uint32_t> source_lid;
+    std::optional<std::uint32_t> server_lid;
+    std::optional<std::uint32_t> pkey;
+    std::optional<std::uint32_t> sl;
+    std::vector<std::uint32_t> qp_numbers;  // the control connection's first
 };
 
 struct ClientSession {
@@ -100,6 +123,18 @@ struct Mapped {
     std::string name;
 };
 
+// A path to add to the session of a device.
+struct PathRequest {
+    std::uint32_t device = 0;
+    Route route;
+    std::optional<std::uint32_t> timeout_ms;  // the kernel's choice if absent
+};
+
+struct PathOfDevice {
+    std::uint32_t device = 0;
+    std::uint32_t path = 0;
+};
+
 Device decode_device(ByteView attributes);
 ClientSession decode_client_session(ByteView attributes);
 
@@ -110,11 +145,18 @@ public:
 
     Mapped map(const MapRequest& request);
     void unmap(std::uint32_t index, bool force);
+    // The number that the path got.
+    std::uint32_t add_path(const PathRequest& request);
+    void remove_path(const PathOfDevice& path, bool force);
+    void drain_path(const PathOfDevice& path, bool force);
+    void undrain_path(const PathOfDevice& path);
     Device device(std::uint32_t index);
     std::vector<Device> devices();
     std::vector<ClientSession> sessions();
 
 private:
+    void change_path(std::uint8_t command, const PathOfDevice& path, bool force);
+
     FamilyUser family_;
 };
 

@@ -19,6 +19,7 @@ class ClientConnection {
 public:
     explicit ClientConnection(const Environment& environment);
     Client* operator->() { return &client_; }
+    Client& operator*() { return client_; }
 
 private:
     Genl genl_;

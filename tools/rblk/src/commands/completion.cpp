@@ -12,6 +12,9 @@ std::string_view source_of(Argument::Offers offers) {
     switch (offers) {
         case Argument::Offers::devices:
             return "$(rblk device list 2>/dev/null | awk 'NR > 1 {print $1}')";
+        case Argument::Offers::paths:
+            // Those of the device, which is the word in front.
+            return "$(rblk path list \"${COMP_WORDS[3]}\" 2>/dev/null | awk 'NR > 1 {print $2}')";
         case Argument::Offers::exports:
             return "$(rblk export list 2>/dev/null | awk 'NR > 1 {print $1}')";
         case Argument::Offers::listeners:

@@ -7,6 +7,7 @@
 #include <linux/rblk_client.h>
 
 #include "abi/connection.hpp"
+#include "commands/attempts.hpp"
 #include "commands/commands.hpp"
 #include "input/name.hpp"
 #include "input/wait.hpp"
@@ -17,8 +18,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What the kernel takes if it is told nothing; shared out here when there are many addresses.
-constexpr milliseconds default_timeout{30'000};
 // udev or devtmpfs have the node there in no time; longer than this, nothing makes one.
 constexpr milliseconds node_timeout{10'000};
 constexpr milliseconds node_poll{10};
@@ -84,12 +83,6 @@ void take_recovery(MapRequest& request, const Arguments& given) {
                     "with --no-reconnect I/O never waits for a connection");
 }
 
-// As the command line has it.
-std::string route_text(const Route& route, const Interfaces& interfaces) {
-    auto text = route.server.text(interfaces);
-    return route.source ? fmt::format("{}@{}", text, route.source->host(interfaces)) : text;
-}
-
 void check_further(const std::vector<std::string>& texts, bool no_reconnect) {
     if (texts.empty()) return;
     if (no_reconnect)
@@ -126,11 +119,6 @@ std::vector<Address> take_paths(MapRequest& request, const Target& first,
     return addresses;
 }
 
-// Whether another address of the server is worth trying: nothing answered at this one.
-bool unanswered(const KernelError& error) {
-    return exit_for_errno(error.error(), Operation::map) == Exit::unreachable;
-}
-
 bool has_source(const MapRequest& request) {
     auto sourced = [](const Route& route) { return route.source.has_value(); };
     return sourced(request.first) ||
@@ -139,9 +127,6 @@ bool has_source(const MapRequest& request) {
 
 std::string hint_for(int error, const MapRequest& request) {
     switch (error) {
-        case ENXIO:
-        case ECONNREFUSED:
-            return "on the server, 'rblk listen list' shows where it listens";
         case ENOENT:
             return "on the server, 'rblk export list' shows the exports";
         case EACCES:
@@ -154,26 +139,21 @@ std::string hint_for(int error, const MapRequest& request) {
                    "it with --shared";
         case EROFS:
             return "use --read-only";
-        case EPROTONOSUPPORT:
-            return "use rblk modules of one version on both sides";
-        case ENODEV:
-            return "'rblk check' here and on the server shows the RDMA devices and what is "
-                   "missing";
         case EEXIST:
             return "'rblk device list' shows where it is mapped";
-        case ETIMEDOUT:
-            return "look for the server's address, its link and a firewall; --timeout gives it "
-                   "longer";
-        case EHOSTUNREACH:
-        case ENETUNREACH:
-        case EADDRNOTAVAIL:
-            if (has_source(request))
-                return "'ip addr' shows the addresses that can stand behind an '@', 'ip route get "
-                       "ADDR from SOURCE' the way from there";
-            return "'ip route get ADDR' shows how the server is reached from here";
         default:
-            return {};
+            return unreached_hint(error, has_source(request));
     }
+}
+
+Error refused(const KernelError& error, const MapRequest& request, const Attempts& attempts,
+              const Interfaces& interfaces) {
+    auto what = fmt::format("cannot map the export '{}' of {}", request.export_name,
+                            route_text(request.first, interfaces));
+    for (const auto& route : request.further)
+        what += fmt::format(", nor over {}", route_text(route, interfaces));
+    what += attempts.failed_text("of");
+    return refusal(error, what, Operation::map, hint_for(error.error(), request));
 }
 
 void wait_for_node(const Environment& env, const std::string& path) {
@@ -190,63 +170,6 @@ void wait_for_node(const Environment& env, const std::string& path) {
     }
 }
 
-// One try at a time, in the order of the resolver, until an address answers.
-class Attempts {
-public:
-    Attempts(Context& context, MapRequest request, std::optional<milliseconds> timeout)
-        : context_(context), request_(std::move(request)), timeout_(timeout) {}
-
-    struct Result {
-        Mapped mapped;
-        std::string server;
-    };
-
-    Result run(ClientConnection& client, const std::vector<Address>& addresses) {
-        auto end = context_.env.now() + timeout_.value_or(default_timeout);
-        for (std::size_t i = 0; i < addresses.size(); i++) {
-            request_.first.server = addresses[i];
-            auto server = addresses[i].text(context_.env.interfaces);
-            bool last = i + 1 == addresses.size();
-            // The kernel's own limit is right for a single address without --timeout.
-            if (timeout_ || addresses.size() > 1)
-                request_.timeout_ms = share(end, addresses.size() - i);
-            try {
-                return {client->map(request_), server};
-            } catch (const KernelError& error) {
-                if (last || !unanswered(error)) throw refused(error);
-                context_.note(fmt::format("{}: {}; trying the next address", server, error.why()));
-                failed_.push_back({server, error.why()});
-            }
-        }
-        throw std::logic_error("no address to map");
-    }
-
-    const std::vector<MapAttempt>& failed() const { return failed_; }
-
-private:
-    std::uint32_t share(milliseconds end, std::size_t tries) const {
-        auto left = std::max((end - context_.env.now()) / static_cast<std::int64_t>(tries),
-                             milliseconds(1));
-        return static_cast<std::uint32_t>(left.count());
-    }
-
-    Error refused(const KernelError& error) const {
-        const auto& interfaces = context_.env.interfaces;
-        auto what = fmt::format("cannot map the export '{}' of {}", request_.export_name,
-                                route_text(request_.first, interfaces));
-        for (const auto& route : request_.further)
-            what += fmt::format(", nor over {}", route_text(route, interfaces));
-        for (const auto& attempt : failed_)
-            what += fmt::format(", nor of {} ({})", attempt.server, attempt.error);
-        return refusal(error, what, Operation::map, hint_for(error.error(), request_));
-    }
-
-    Context& context_;
-    MapRequest request_;
-    std::optional<milliseconds> timeout_;
-    std::vector<MapAttempt> failed_;
-};
-
 Exit run(Context& context, const Arguments& given) {
     auto& env = context.env;
     auto first = parse_target(given.text("SERVER"), env.interfaces);
@@ -262,15 +185,24 @@ Exit run(Context& context, const Arguments& given) {
     std::vector<Target> further;
     for (const auto& text : given.values("--path"))
         further.push_back(parse_target(text, env.interfaces));
-    std::optional<milliseconds> timeout;
-    if (auto seconds = given.number("--timeout")) timeout = milliseconds(*seconds * 1000);
+    Attempts attempts(context, given.number("--timeout"));
 
     auto addresses = take_paths(request, first, further, env);
     ClientConnection client(env);
-    Attempts attempts(context, request, timeout);
-    auto [mapped, server] = attempts.run(client, addresses);
+    Mapped mapped;
+    auto once = [&](const Address& address, Attempts::Timeout timeout_ms) {
+        request.first.server = address;
+        request.timeout_ms = timeout_ms;
+        mapped = client->map(request);
+    };
+    try {
+        attempts.run(addresses, once, unanswered);
+    } catch (const KernelError& error) {
+        throw refused(error, request, attempts, env.interfaces);
+    }
     wait_for_node(env, device_path(mapped.name));
-    context.print(mapped_document(mapped, server, request.export_name, attempts.failed()));
+    context.print(mapped_document(mapped, request.first.server.text(env.interfaces),
+                                  request.export_name, attempts.failed()));
     return Exit::ok;
 }
 
@@ -284,9 +216,9 @@ constinit const Command map_command = {
         "Servers: node-a, node-a:7471, 10.0.0.1, 10.0.0.1:7471, [2001:db8::1]:7471,\n"
         "[fe80::1%eth1]:7471. The addresses of a host name are tried in order until one "
         "answers.\n"
-        "SOURCE is an address of this node to come from, as in 10.0.0.1@10.0.0.2. The first path "
-        "that is\nlive, SERVER and then each --path in order, carries the I/O; the others stand "
-        "by.",
+        "SOURCE is an address of this node to come from, as in 10.0.0.1@10.0.0.2. One of the "
+        "paths, the\nactive one, carries the I/O; the others stand by. 'rblk path add' adds more "
+        "later.",
     .arguments = arguments,
     .run = run};
 

@@ -187,6 +187,16 @@ std::optional<ByteView> Attributes::opt_binary(unsigned type, std::size_t size) 
     return item->value;
 }
 
+std::vector<std::uint32_t> Attributes::u32s(unsigned type) const {
+    std::vector<std::uint32_t> all;
+    const auto* item = find(type);
+    if (!item) return all;
+    if (item->value.size() % 4 != 0) bad_size(*item, "a multiple of 4");
+    for (auto rest = item->value; !rest.empty(); rest = rest.subspan(4))
+        all.push_back(load<std::uint32_t>(rest));
+    return all;
+}
+
 std::vector<std::string> Attributes::texts(unsigned type) const {
     std::vector<std::string> all;
     for (const auto& item : items_)

@@ -88,6 +88,8 @@ public:
     std::optional<std::uint64_t> opt_uint(unsigned type) const;
     std::optional<std::string> opt_text(unsigned type) const;
     std::optional<ByteView> opt_binary(unsigned type, std::size_t size) const;
+    // An array of numbers in one attribute; empty if there is none.
+    std::vector<std::uint32_t> u32s(unsigned type) const;
     std::vector<std::string> texts(unsigned type) const;
     // The content of each nest of this type.
     std::vector<ByteView> nests(unsigned type) const;

@@ -24,7 +24,11 @@ enum class Format {
     allow,       // of the whole object: who may open an export
     tag,         // padded, to stand in front of a line
     no_path,     // of the whole object: how long I/O waits for a connection
-    paths,       // of the whole object: index and state of each path
+    paths,       // of the whole object: index, state and role of each path
+    role,        // of the whole object: what a path has to do with the I/O
+    rdma_port,   // of the whole object: mlx5_0/1
+    short_id,    // the first 8 digits
+    latency,     // 12.3 us
 };
 
 struct Column {

@@ -49,6 +49,28 @@ std::string allow(const Json& object) {
     return names.empty() ? "no client" : plain(names);
 }
 
+std::string role(const Json& path) {
+    bool active = flag(path, "active");
+    if (flag(path, "drained")) return active ? "draining" : "drained";
+    if (active) return "active";
+    return member(path, "state") == "live" ? "standby" : "-";
+}
+
+std::string rdma_port(const Json& path) {
+    const auto& device = member(path, "rdma_device");
+    const auto& port = member(path, "rdma_port");
+    return port.is_null() ? plain(device) : fmt::format("{}/{}", plain(device), plain(port));
+}
+
+std::string latency(const Json& value) {
+    if (!value.is_number_unsigned()) return plain(value);
+    auto ns = value.get<std::uint64_t>();
+    if (ns < 1000) return fmt::format("{} ns", ns);
+    // What rounds to 1000.0 us is a millisecond.
+    if (ns < 999'950) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
+    return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
+}
+
 std::string paths(const Json& object) {
     std::string joined;
     for (const auto& path : member(object, "paths")) {
@@ -57,6 +79,8 @@ std::string paths(const Json& object) {
         joined +=
             fmt::format("{}:{}", plain(member(path, "index")),
                         state.is_null() ? (flag(path, "live") ? "live" : "down") : plain(state));
+        // That it stands by is seen from its state.
+        if (flag(path, "active") || flag(path, "drained")) joined += "/" + role(path);
     }
     return joined.empty() ? "-" : joined;
 }
@@ -102,6 +126,14 @@ std::string cell(const Json& object, const Column& column) {
             return no_path(object);
         case Format::paths:
             return paths(object);
+        case Format::role:
+            return role(object);
+        case Format::rdma_port:
+            return rdma_port(object);
+        case Format::short_id:
+            return plain(value).substr(0, 8);
+        case Format::latency:
+            return latency(value);
     }
     return {};
 }

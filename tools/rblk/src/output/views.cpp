@@ -35,6 +35,10 @@ std::string word(const std::array<const char*, N>& words, std::uint32_t value) {
     return value < N ? words[value] : fmt::format("unknown-{}", value);
 }
 
+Json gid(const std::optional<Gid>& value) {
+    return value ? Json(gid_text(*value)) : Json();
+}
+
 std::string device_state(std::uint32_t value) {
     return word(std::array{"live", "failed", "removing", "recovering"}, value);
 }
@@ -132,14 +136,30 @@ Json to_json(const Listener& listener, const Interfaces& interfaces) {
 Json to_json(const ClientPath& path, const Interfaces& interfaces) {
     return {{"index", path.index},
             {"state", path_state(path.state)},
+            {"active", path.active},
+            {"drained", path.drained},
             {"generation", maybe(path.generation)},
             {"reconnects", maybe(path.reconnects)},
+            {"losses", maybe(path.losses)},
             {"source", maybe(path.source, interfaces)},
             {"server", maybe(path.server, interfaces)},
             {"rdma_device", maybe(path.rdma_device)},
             {"rdma_port", maybe(path.rdma_port)},
             {"queues", maybe(path.queues)},
             {"depth", maybe(path.depth)},
+            {"in_flight", maybe(path.in_flight)},
+            {"reads", maybe(path.reads)},
+            {"writes", maybe(path.writes)},
+            {"read_bytes", maybe(path.read_bytes)},
+            {"write_bytes", maybe(path.write_bytes)},
+            {"latency_ns", maybe(path.latency_ns)},
+            {"source_gid", gid(path.source_gid)},
+            {"server_gid", gid(path.server_gid)},
+            {"source_lid", maybe(path.source_lid)},
+            {"server_lid", maybe(path.server_lid)},
+            {"pkey", maybe(path.pkey)},
+            {"sl", maybe(path.sl)},
+            {"qp_numbers", path.qp_numbers},
             {"last_error", maybe(path.last_error)}};
 }
 
@@ -278,31 +298,41 @@ constexpr Column client_session_facts[] = {
     {"devices", "devices"},
 };
 constexpr Column client_path_columns[] = {
+    {"index", "PATH"},    {"", "ROLE", Format::role}, {"state", "STATE"},
+    {"server", "SERVER"}, {"source", "SOURCE"},       {"", "RDMA PORT", Format::rdma_port},
+    {"queues", "QUEUES"}, {"depth", "DEPTH"},         {"last_error", "LAST ERROR"},
+};
+constexpr Column client_path_counters[] = {
     {"index", "PATH"},
-    {"state", "STATE"},
+    {"in_flight", "IN-FLIGHT"},
+    {"reads", "READS"},
+    {"writes", "WRITES"},
+    {"read_bytes", "READ", Format::size},
+    {"write_bytes", "WRITTEN", Format::size},
+    {"latency_ns", "LATENCY", Format::latency},
     {"generation", "GENERATION"},
     {"reconnects", "RECONNECTS"},
-    {"source", "SOURCE"},
-    {"server", "SERVER"},
-    {"rdma_device", "RDMA DEVICE"},
-    {"rdma_port", "PORT"},
-    {"queues", "QUEUES"},
-    {"depth", "DEPTH"},
-    {"last_error", "LAST ERROR"},
+    {"losses", "LOSSES"},
 };
 constexpr Column path_columns[] = {
-    {"session_id", "SESSION"},
-    {"client_name", "CLIENT"},
+    {"session_id", "SESSION", Format::short_id},
     {"index", "PATH"},
+    {"", "ROLE", Format::role},
     {"state", "STATE"},
+    {"in_flight", "IN-FLIGHT"},
     {"server", "SERVER"},
     {"source", "SOURCE"},
-    {"rdma_device", "RDMA DEVICE"},
-    {"rdma_port", "PORT"},
-    {"generation", "GENERATION"},
-    {"reconnects", "RECONNECTS"},
+    {"", "RDMA PORT", Format::rdma_port},
     {"last_error", "LAST ERROR"},
 };
+constexpr Layout path_added[] = {{.kind = Kind::message,
+                                  .key = "",
+                                  .columns = {},
+                                  .pattern = "path {path} of {device} added: {server}"}};
+constexpr Layout path_changed[] = {{.kind = Kind::message,
+                                    .key = "",
+                                    .columns = {},
+                                    .pattern = "path {path} of {device} {result}"}};
 constexpr Layout path_table[] = {
     {.kind = Kind::table, .key = "paths", .columns = path_columns, .empty = "no paths"}};
 
@@ -317,7 +347,8 @@ constexpr Column server_path_columns[] = {
     {"queues", "QUEUES"}, {"messages", "MESSAGES"},
 };
 constexpr Layout client_session_parts[] = {
-    {.kind = Kind::table, .key = "paths", .columns = client_path_columns, .empty = "no paths"}};
+    {.kind = Kind::table, .key = "paths", .columns = client_path_columns, .empty = "no paths"},
+    {.kind = Kind::table, .key = "paths", .columns = client_path_counters}};
 constexpr Layout server_session_parts[] = {
     {.kind = Kind::table, .key = "paths", .columns = server_path_columns, .empty = "no paths"}};
 constexpr Layout session_records[] = {{.kind = Kind::record,
@@ -481,6 +512,12 @@ Document paths_document(const std::vector<ClientSession>& sessions, const Interf
     return Document(with_schema({{"paths", list}}), path_table);
 }
 
+Document changed_path_document(const std::string& device, std::uint32_t path,
+                               std::string_view result) {
+    return Document(with_schema({{"device", device}, {"path", path}, {"result", result}}),
+                    path_changed);
+}
+
 Document sessions_document(const std::optional<std::vector<ClientSession>>& client,
                            const std::optional<std::vector<ServerSession>>& server,
                            const Interfaces& interfaces) {
@@ -497,18 +534,35 @@ Document sessions_document(const std::optional<std::vector<ClientSession>>& clie
                     session_records);
 }
 
-Document mapped_document(const Mapped& mapped, const std::string& server,
-                         const std::string& export_name, const std::vector<MapAttempt>& failed) {
+namespace {
+
+Json attempts_json(const std::vector<FailedAttempt>& failed) {
     Json attempts = Json::array();
     for (const auto& attempt : failed)
         attempts.push_back({{"server", attempt.server}, {"error", attempt.error}});
+    return attempts;
+}
+
+}  // namespace
+
+Document mapped_document(const Mapped& mapped, const std::string& server,
+                         const std::string& export_name, const std::vector<FailedAttempt>& failed) {
     return Document(with_schema({{"device", device_path(mapped.name)},
                                  {"index", mapped.index},
                                  {"name", mapped.name},
                                  {"server", server},
                                  {"export", export_name},
-                                 {"failed_attempts", attempts}}),
+                                 {"failed_attempts", attempts_json(failed)}}),
                     mapped_line);
+}
+
+Document added_path_document(const std::string& device, std::uint32_t path,
+                             const std::string& server, const std::vector<FailedAttempt>& failed) {
+    return Document(with_schema({{"device", device},
+                                 {"path", path},
+                                 {"server", server},
+                                 {"failed_attempts", attempts_json(failed)}}),
+                    path_added);
 }
 
 Document unmapped_document(const std::vector<std::string>& devices) {

@@ -27,19 +27,25 @@ Document added_listener_document(const Listener& added, const Interfaces& interf
 Document removed_listener_document(const Address& removed, const Interfaces& interfaces);
 
 Document paths_document(const std::vector<ClientSession>& sessions, const Interfaces& interfaces);
+// What was done to a path, as in "drained".
+Document changed_path_document(const std::string& device, std::uint32_t path,
+                               std::string_view result);
 
 // Absent is a module that is not loaded.
 Document sessions_document(const std::optional<std::vector<ClientSession>>& client,
                            const std::optional<std::vector<ServerSession>>& server,
                            const Interfaces& interfaces);
 
-struct MapAttempt {
+// An address of a server at which nothing answered.
+struct FailedAttempt {
     std::string server;
     std::string error;
 };
 
 Document mapped_document(const Mapped& mapped, const std::string& server,
-                         const std::string& export_name, const std::vector<MapAttempt>& failed);
+                         const std::string& export_name, const std::vector<FailedAttempt>& failed);
+Document added_path_document(const std::string& device, std::uint32_t path,
+                             const std::string& server, const std::vector<FailedAttempt>& failed);
 Document unmapped_document(const std::vector<std::string>& devices);
 
 struct FamilyFacts {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+// A command on one path of a device's session: its words, its request, what a refusal means.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "abi/client.hpp"
+#include "cli/command.hpp"
+
+namespace rblk {
+
+struct PathChange {
+    std::string_view verb;    // "drain"
+    std::string_view result;  // "drained"
+    // Whether the path may be the only one that can carry the I/O.
+    bool ends_use = false;
+    bool forced = false;
+};
+
+using PathChangeRequest = std::function<void(Client& client, const PathOfDevice& path)>;
+
+inline constexpr Argument changed_device = {.kind = Argument::Kind::positional,
+                                            .name = "DEVICE",
+                                            .meta = "DEVICE",
+                                            .help = "/dev/rblk0, rblk0 or 0",
+                                            .offers = Argument::Offers::devices};
+inline constexpr Argument changed_path = {.kind = Argument::Kind::positional,
+                                          .name = "PATH",
+                                          .meta = "PATH",
+                                          .help = "its number in 'rblk path list DEVICE'",
+                                          .offers = Argument::Offers::paths};
+
+// Runs a command whose first arguments are the two above.
+Exit change_path(Context& context, const Arguments& given, const PathChange& change,
+                 const PathChangeRequest& request);
+
+}  // namespace rblk
