@@ -41,6 +41,10 @@ NEEDED = {
     "map": {"server": ipv4(), "export": text("disk"), "client-name": text("me")},
     "unmap": {"index": struct.pack("=I", 77777)},
     "device-get": {"index": struct.pack("=I", 77777)},
+    "path-add": {"index": struct.pack("=I", 77777), "server": ipv4()},
+    "path-remove": {"index": struct.pack("=I", 77777), "path": struct.pack("=I", 0)},
+    "path-drain": {"index": struct.pack("=I", 77777), "path": struct.pack("=I", 0)},
+    "path-undrain": {"index": struct.pack("=I", 77777), "path": struct.pack("=I", 0)},
     "export-add": {"name": text("junk"), "size": number(1 << 21)},
     "export-remove": {"name": text("junk")},
     "export-get": {"name": text("junk")},
@@ -49,6 +53,7 @@ NEEDED = {
 }
 SENSELESS = {
     "map": {"server": [*ADDRESSES, ipv4(bytes(4))], "export": NAMES, "client-name": NAMES},
+    "path-add": {"server": [*ADDRESSES, ipv4(bytes(4))]},
     "export-add": {"name": NAMES, "size": [number(size) for size in (0, 1, 512, (1 << 21) - 1, (1 << 50) + (1 << 21), -1, -1 << 63)],
                    "numa-node": [struct.pack("=i", node) for node in (-1, -2, 1 << 30, -1 << 31, 4096)],
                    "allow": NAMES},

@@ -58,3 +58,27 @@ def back(rig, generation, limit=BACK):
 
 def counts(rig):
     return [node.rdma_counts() for node in rig.lab.nodes]
+
+
+def sent(rig, link):
+    return rig.relay.counters()[link, rig.b.index]["bytes"]
+
+
+def carries(rig, link):
+    """I/O goes over LINK, and no other; what is sent again on a lost one comes to an end."""
+    def only():
+        before = sent(rig, 0), sent(rig, 1)
+        rig.b.run("sleep 0.5")
+        moved = [sent(rig, number) - before[number] for number in range(2)]
+        return moved[link] > 100_000 and moved[1 - link] < moved[link] / 10
+
+    until(only, 30, f"I/O on link {link} alone")
+
+
+def ended(rig, job):
+    """Stop I/O that checks what it reads; its longest request in seconds."""
+    assert job.poll() is None, f"it ended by itself: {job.result}"
+    rig.b.run("pkill -INT fio")
+    result = fio.parse(job.wait(60, check=False).stdout)
+    assert result["error"] == 0 and result["read"]["io_bytes"] > 0, result
+    return max(result[way]["clat_ns"]["max"] for way in ("read", "write")) / 1e9

@@ -3,7 +3,7 @@
 import pytest
 
 from _faults import Fault
-from _recovery import BACK, both_live, break_next_post, counts, hurry, path_of, paths, verifier
+from _recovery import BACK, both_live, break_next_post, carries, counts, ended, hurry, path_of, paths, verifier
 from rblklab import checks, fio
 from rblklab.mishaps import down, up
 from rblklab.waits import until
@@ -28,30 +28,6 @@ def disk(rig, second):
     device = rig.client.map(rig.address, "disk", "--path", second)
     both_live(rig)
     return device
-
-
-def sent(rig, link):
-    return rig.relay.counters()[link, rig.b.index]["bytes"]
-
-
-def carries(rig, link):
-    """I/O goes over LINK, and no other; what is sent again on a lost one comes to an end."""
-    def only():
-        before = sent(rig, 0), sent(rig, 1)
-        rig.b.run("sleep 0.5")
-        moved = [sent(rig, number) - before[number] for number in range(2)]
-        return moved[link] > 100_000 and moved[1 - link] < moved[link] / 10
-
-    until(only, 30, f"I/O on link {link} alone")
-
-
-def ended(rig, job):
-    """Stop I/O that checks what it reads; its longest request in seconds."""
-    assert job.poll() is None, f"it ended by itself: {job.result}"
-    rig.b.run("pkill -INT fio")
-    result = fio.parse(job.wait(60, check=False).stdout)
-    assert result["error"] == 0 and result["read"]["io_bytes"] > 0, result
-    return max(result[way]["clat_ns"]["max"] for way in ("read", "write")) / 1e9
 
 
 LOSSES = {
