@@ -285,6 +285,23 @@ int rblk_server_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callba
 	return skb->len ?: err;
 }
 
+int rblk_server_nl_session_kick_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[RBLK_SERVER_A_SESSION_ID];
+	uuid_t id;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_SERVER_A_SESSION_ID)) {
+		GENL_SET_ERR_MSG(info, "the id of the session is needed");
+		return -EINVAL;
+	}
+	import_uuid(&id, nla_data(attr));
+	err = rblk_srv_session_kick(&id, info->extack);
+	if (err)
+		NL_SET_BAD_ATTR(info->extack, attr);
+	return err;
+}
+
 /**
  * rblk_srv_netlink_init - offer the netlink family
  *

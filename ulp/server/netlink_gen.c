@@ -42,6 +42,11 @@ static const struct nla_policy rblk_server_listen_remove_nl_policy[RBLK_SERVER_A
 	[RBLK_SERVER_A_LISTENER_ADDR] = NLA_POLICY_EXACT_LEN(RBLK_SERVER_ADDR_LEN),
 };
 
+/* RBLK_SERVER_CMD_SESSION_KICK - do */
+static const struct nla_policy rblk_server_session_kick_nl_policy[RBLK_SERVER_A_SESSION_ID + 1] = {
+	[RBLK_SERVER_A_SESSION_ID] = NLA_POLICY_EXACT_LEN(16),
+};
+
 /* Ops table for rblk_server */
 static const struct genl_split_ops rblk_server_nl_ops[] = {
 	{
@@ -95,6 +100,13 @@ static const struct genl_split_ops rblk_server_nl_ops[] = {
 		.start	= rblk_server_nl_session_get_start,
 		.dumpit	= rblk_server_nl_session_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= RBLK_SERVER_CMD_SESSION_KICK,
+		.doit		= rblk_server_nl_session_kick_doit,
+		.policy		= rblk_server_session_kick_nl_policy,
+		.maxattr	= RBLK_SERVER_A_SESSION_ID,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

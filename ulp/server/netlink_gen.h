@@ -27,6 +27,8 @@ int rblk_server_nl_listen_get_dumpit(struct sk_buff *skb,
 				     struct netlink_callback *cb);
 int rblk_server_nl_session_get_dumpit(struct sk_buff *skb,
 				      struct netlink_callback *cb);
+int rblk_server_nl_session_kick_doit(struct sk_buff *skb,
+				     struct genl_info *info);
 
 enum {
 	RBLK_SERVER_NLGRP_EVENTS,

@@ -49,6 +49,7 @@
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
 #define RBLK_SRV_SILENCE	6	/* pings, of a client that answers them */
 #define RBLK_SRV_FENCE_TIMEOUT	(2 * HZ)	/* for a path to end; the client asks again */
+#define RBLK_SRV_KICK_TIMEOUT	(20 * HZ)	/* for all paths of a session to end */
 
 struct rblk_srv_path;
 
@@ -331,6 +332,7 @@ enum rblk_status rblk_srv_session_join(struct rblk_srv_path *path, const char *c
 void rblk_srv_session_leave(struct rblk_srv_path *path);
 bool rblk_srv_fenced(const struct rblk_req *req);
 enum rblk_status rblk_srv_fence(struct rblk_srv_path *path, const struct rblk_msg_fence *fence);
+int rblk_srv_session_kick(const uuid_t *id, struct netlink_ext_ack *extack);
 
 /* control.c */
 extern const struct rblk_conn_ops rblk_srv_control_ops;
