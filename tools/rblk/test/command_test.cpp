@@ -49,6 +49,7 @@ TEST(NoModule, IsSaidByEveryCommand) {
         {{"device", "show", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "list"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "list", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"session", "kick", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"session", "list"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
         {{"monitor"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
     };
@@ -176,6 +177,8 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"path"}, "a command is required"},
         {{"path", "list", "sda"}, "sda"},
         {{"path", "list", "0", "1"}, "1"},
+        {{"session", "kick"}, "SESSION"},
+        {{"session", "kick", "a", "b"}, "b"},
         {{"map", "10.0.0.1@", "x"}, "nothing behind its '@'"},
         {{"map", "10.0.0.1@::1", "x"}, "an IPv4 server and an IPv6 address"},
         {{"map", "10.0.0.1", "x", "--path"}, "--path"},
@@ -300,6 +303,10 @@ TEST_F(CompletionTest, OffersPaths) {
         EXPECT_TRUE(has(completion, "|" + std::string(group.name))) << group.name;
 }
 
+TEST_F(CompletionTest, OffersSessionsToKick) {
+    EXPECT_TRUE(has(words_for("session kick"), "--help $(rblk session list 2>/dev/null | awk"));
+}
+
 TEST_F(CommandTest, Version) {
     auto text = rig.run({"version"});
     EXPECT_EQ(text.exit, 0);
@@ -348,7 +355,7 @@ TEST(CommandTable, IsSound) {
             EXPECT_TRUE(has(help.out, std::string(argument.help))) << command.path;
         }
     }
-    EXPECT_EQ(paths.size(), 17u);
+    EXPECT_EQ(paths.size(), 18u);
 }
 
 TEST(Arguments, UnknownOnesAreABug) {

@@ -2,6 +2,7 @@
 #include "abi/server.hpp"
 
 #include <array>
+#include <span>
 
 #include <linux/rblk_server.h>
 
@@ -141,6 +142,12 @@ std::vector<ServerSession> Server::sessions() {
     for (const auto& reply : family_.list(family_.dump(RBLK_SERVER_CMD_SESSION_GET, session_spec)))
         sessions.push_back(decode_server_session(reply));
     return sessions;
+}
+
+void Server::kick_session(const Uuid& id) {
+    auto message = family_.request(RBLK_SERVER_CMD_SESSION_KICK, session_spec);
+    message.binary(RBLK_SERVER_A_SESSION_ID, std::as_bytes(std::span(id)));
+    family_.send(std::move(message));
 }
 
 }  // namespace rblk

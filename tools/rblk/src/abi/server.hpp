@@ -80,6 +80,7 @@ public:
     void remove_listener(const Address& address);
     std::vector<Listener> listeners();
     std::vector<ServerSession> sessions();
+    void kick_session(const Uuid& id);
 
 private:
     FamilyUser family_;

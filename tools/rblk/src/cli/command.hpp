@@ -25,7 +25,7 @@ struct Argument {
         values,      // the same, any number of times
     };
     // What completion can offer for its value.
-    enum class Offers { nothing, devices, exports, listeners, forever };
+    enum class Offers { nothing, devices, exports, listeners, sessions, forever };
 
     Kind kind;
     std::string_view name;  // "EXPORT", "--queues"

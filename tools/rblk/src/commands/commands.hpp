@@ -19,6 +19,7 @@ extern const Command device_list_command;
 extern const Command device_show_command;
 extern const Command path_list_command;
 extern const Command session_list_command;
+extern const Command session_kick_command;
 extern const Command monitor_command;
 extern const Command check_command;
 extern const Command completion_command;

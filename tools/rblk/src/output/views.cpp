@@ -271,6 +271,11 @@ constexpr Layout listener_added[] = {{.kind = Kind::message,
 constexpr Layout listener_removed[] = {
     {.kind = Kind::message, .key = "", .columns = {}, .pattern = "listener {removed} removed"}};
 
+constexpr Layout session_kicked[] = {{.kind = Kind::message,
+                                      .key = "",
+                                      .columns = {},
+                                      .pattern = "session {kicked} of client {client_name} ended"}};
+
 constexpr Column client_session_facts[] = {
     {"id", "session"},
     {"client_name", "client name"},
@@ -495,6 +500,12 @@ Document sessions_document(const std::optional<std::vector<ClientSession>>& clie
                                  {"server_loaded", server.has_value()},
                                  {"server_sessions", server_list}}),
                     session_records);
+}
+
+Document kicked_document(const ServerSession& kicked) {
+    return Document(
+        with_schema({{"kicked", uuid_text(kicked.id)}, {"client_name", maybe(kicked.client_name)}}),
+        session_kicked);
 }
 
 Document mapped_document(const Mapped& mapped, const std::string& server,

@@ -33,6 +33,8 @@ Document sessions_document(const std::optional<std::vector<ClientSession>>& clie
                            const std::optional<std::vector<ServerSession>>& server,
                            const Interfaces& interfaces);
 
+Document kicked_document(const ServerSession& kicked);
+
 struct MapAttempt {
     std::string server;
     std::string error;
