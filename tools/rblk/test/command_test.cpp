@@ -38,6 +38,9 @@ TEST(NoModule, IsSaidByEveryCommand) {
          "did not load by itself: 'modprobe rblk-server' says why"},
         {{"export", "list"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"export", "show", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"export", "allow", "x", "y"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"export", "unallow", "x", "y"},
+         "did not load by itself: 'modprobe rblk-server' says why"},
         {{"export", "remove", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"listen", "add", "any"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"listen", "list"}, "did not load by itself: 'modprobe rblk-server' says why"},
@@ -110,6 +113,31 @@ TEST_F(CommandTest, ExportAddForAny) {
     EXPECT_EQ(sent.u32(RBLK_SERVER_A_EXPORT_NUMA_NODE), 0u);
 }
 
+TEST_F(CommandTest, ExportAllowAndUnallow) {
+    const std::pair<const char*, unsigned> table[] = {{"allow", RBLK_SERVER_CMD_EXPORT_ALLOW},
+                                                      {"unallow", RBLK_SERVER_CMD_EXPORT_UNALLOW}};
+    server_says({full_export("db")});
+    for (auto [word, command] : table) {
+        rig.kernel.requests.clear();
+        auto outcome = rig.run({"export", word, "db", "node-b", "node-c", "node-b"});
+        EXPECT_EQ(outcome.exit, 0) << outcome.err;
+        EXPECT_EQ(outcome.out, "export db is for node-b, node-c\n");
+        const auto& sent = rig.kernel.requests.at(0);
+        EXPECT_EQ(sent.command, command);
+        EXPECT_EQ(sent.text(RBLK_SERVER_A_EXPORT_NAME), "db");
+        EXPECT_EQ(sent.texts(RBLK_SERVER_A_EXPORT_ALLOW),
+                  (std::vector<std::string>{"node-b", "node-c"}));
+        EXPECT_FALSE(sent.has(RBLK_SERVER_A_EXPORT_ALLOW_ANY));
+        rig.kernel.requests.clear();
+        auto json = json_of(rig.run({"export", word, "db", "any", "--json"}).out);
+        EXPECT_EQ(json["exports"][0]["allow"], (Json{"node-b", "node-c"}));
+        EXPECT_TRUE(rig.kernel.requests.at(0).has(RBLK_SERVER_A_EXPORT_ALLOW_ANY));
+        EXPECT_FALSE(rig.kernel.requests.at(0).has(RBLK_SERVER_A_EXPORT_ALLOW));
+    }
+    server_says({small_export("db")});
+    EXPECT_EQ(rig.run({"export", "unallow", "db", "any"}).out, "export db is for no client\n");
+}
+
 TEST_F(CommandTest, ExportForNobodyIsRemarked) {
     server = [](const Seen& request) {
         Answer answer;
@@ -119,7 +147,7 @@ TEST_F(CommandTest, ExportForNobodyIsRemarked) {
     auto outcome = rig.run({"export", "add", "db", "--memory", "2M"});
     EXPECT_EQ(outcome.exit, 0);
     EXPECT_TRUE(has(outcome.out, "for no client"));
-    EXPECT_TRUE(has(outcome.err, "--allow"));
+    EXPECT_TRUE(has(outcome.err, "rblk export allow db CLIENT"));
 }
 
 TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
@@ -128,6 +156,10 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         many.push_back("--allow");
         many.push_back("c" + std::to_string(i));
     }
+    auto crowd = many;
+    std::erase(crowd, "--allow");
+    crowd.erase(crowd.begin() + 3, crowd.begin() + 5);
+    crowd[1] = "allow";
     const std::pair<std::vector<std::string>, const char*> table[] = {
         {{}, "a command is required"},
         {{"bogus"}, "no command 'bogus'"},
@@ -148,6 +180,12 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"export", "show"}, "NAME"},
         {{"export", "show", "a b"}, "space"},
         {{"export", "remove", "%s/"}, "'%'"},
+        {{"export", "allow"}, "NAME"},
+        {{"export", "allow", "x"}, "CLIENT"},
+        {{"export", "allow", "x", "a", "b c"}, "client name"},
+        {{"export", "unallow", "x"}, "CLIENT"},
+        {{"export", "unallow", "x/", "a"}, "export name"},
+        {crowd, "65 clients"},
         {{"export", "list", "extra"}, "extra"},
         {{"export", "list", "--bogus"}, "--bogus"},
         {{"listen", "add", "node-a"}, "host name"},
@@ -355,7 +393,7 @@ TEST(CommandTable, IsSound) {
             EXPECT_TRUE(has(help.out, std::string(argument.help))) << command.path;
         }
     }
-    EXPECT_EQ(paths.size(), 18u);
+    EXPECT_EQ(paths.size(), 20u);
 }
 
 TEST(Arguments, UnknownOnesAreABug) {

@@ -98,6 +98,23 @@ void Server::add_export(const ExportRequest& request) {
     family_.send(std::move(message));
 }
 
+void Server::access(std::uint8_t command, const std::string& name,
+                    const std::vector<std::string>& clients, bool any) {
+    auto message = family_.request(command, export_spec);
+    message.text(RBLK_SERVER_A_EXPORT_NAME, name);
+    for (const auto& client : clients) message.text(RBLK_SERVER_A_EXPORT_ALLOW, client);
+    if (any) message.flag(RBLK_SERVER_A_EXPORT_ALLOW_ANY);
+    family_.send(std::move(message));
+}
+
+void Server::allow(const std::string& name, const std::vector<std::string>& clients, bool any) {
+    access(RBLK_SERVER_CMD_EXPORT_ALLOW, name, clients, any);
+}
+
+void Server::unallow(const std::string& name, const std::vector<std::string>& clients, bool any) {
+    access(RBLK_SERVER_CMD_EXPORT_UNALLOW, name, clients, any);
+}
+
 void Server::remove_export(const std::string& name, bool force) {
     auto message = family_.request(RBLK_SERVER_CMD_EXPORT_REMOVE, export_spec);
     message.text(RBLK_SERVER_A_EXPORT_NAME, name);

@@ -253,6 +253,10 @@ constexpr Layout export_added[] = {
      .key = "exports",
      .columns = export_said,
      .pattern = "export {name} added: {size} of {backing}, {mode}, for {allowed}"}};
+constexpr Layout export_access[] = {{.kind = Kind::message,
+                                     .key = "exports",
+                                     .columns = export_said,
+                                     .pattern = "export {name} is for {allowed}"}};
 constexpr Layout export_removed[] = {
     {.kind = Kind::message, .key = "", .columns = {}, .pattern = "export {removed} removed"}};
 
@@ -456,6 +460,10 @@ Document exports_document(const std::vector<Export>& exports, Detail detail) {
 
 Document added_export_document(const Export& added) {
     return Document(exports_json({added}), export_added);
+}
+
+Document access_document(const Export& exported) {
+    return Document(exports_json({exported}), export_access);
 }
 
 Document removed_export_document(const std::string& name) {
