@@ -5,12 +5,14 @@ import time
 import _wire as wire
 from _peer import is_set_up, set_up
 from _recovery import back, hurry, path_of, verified, verifier
+from test_errors import refused
 from rblklab import fio, rblk
 from rblklab.node import parse_json_list
-from rblklab.waits import server_clients, timed, took, until, works
+from rblklab.waits import busy, server_clients, sessions_end, timed, took, until, works
 
 LIMIT = 30.0
-SESSION = b"\x11" * 16
+SESSION, ANOTHER = b"\x11" * 16, b"\x12" * 16
+CLOSE_IN = 5.0  # what a client has for it
 KICK_LIMIT = {"safety": 5.0, "lockdep": 15.0, "stock": 5.0}  # of a device that works
 REACH = ("pd", "cq", "qp", "mr")  # what a client's rights hang on
 
@@ -166,3 +168,87 @@ def test_kicks_in_crowds(rig):
     rig.a.run(f"(for n in 1 2 3 4 5 6; do {kick}; done) & sleep 0.1; rmmod rblk_server; wait", timeout=60)
     rig.client.unmap(device, "--force", timeout=60)
     assert job.wait(30, check=False).code != 0
+
+
+def facts(rig, export):
+    return rig.server.json("export", "show", export)["exports"][0]
+
+
+def listed(rig, export):
+    return facts(rig, export)["allow"], facts(rig, export)["allow_any"], facts(rig, export)["writers"], facts(rig, export)["readers"]
+
+
+def test_a_denied_client_loses_the_export_and_nothing_else(rig):
+    """Its device says why, what else it has goes on, and so does who is still on the list."""
+    rig.server.export("disk", "8M", (rig.b.name, "other"))
+    rig.server.export("stays", "8M")
+    disk, stays = (rig.client.map(rig.address, name) for name in ("disk", "stays"))
+    other = rig.client.map(rig.address, "disk", "--client-name", "other", "--read-only")
+    cut = busy(rig, disk)
+    job = verifier(rig, stays, 20)
+    reading = busy(rig, other, rw="randread")
+    rig.server("export", "unallow", "disk", rig.b.name, timeout=30)
+    assert listed(rig, "disk") == (["other"], False, 0, 1)
+    assert cut.wait(LIMIT, check=False).code != 0, "fio must see an error"
+    rig.wait_for_io(other)
+    assert reading.poll() is None
+    reading.kill()
+    verified(job, 90)
+    found = rig.client.devices()
+    assert {device: about["state"] for device, about in found.items()} == {disk: "failed", stays: "live", other: "live"}
+    assert found[disk]["reason"] == "the server's access list does not name this client"
+    assert {path["generation"] for session in rig.client.json("session", "list")["client_sessions"] for path in session["paths"]} == {1}
+    for device in (disk, stays, other):
+        rig.client.unmap(device, timeout=20)
+    refused(rig, rblk.DENIED, "map", rig.address, "disk", mentions=["disk", "rblk export allow"])
+    rig.server("export", "allow", "disk", rig.b.name)
+    works(rig, rig.address, "disk")
+
+
+def test_an_access_list_changes(rig):
+    """What is refused changes nothing; what is not, only for those who are meant."""
+    rig.server.export("disk", "8M", ("one",))
+    device = rig.client.map(rig.address, "disk", "--client-name", "one")
+    job = busy(rig, device)
+    rig.server("export", "allow", "disk", "two", "any", "two")
+    for words, code, said in ((("nobody",), rblk.NOT_FOUND, "attribute 'allow'"), (("nobody", "two"), rblk.NOT_FOUND, "does not name"),
+                              (("one",), rblk.FAILED, "every client may open it")):
+        result = rig.server("export", "unallow", "disk", *words, check=False)
+        assert result.code == code and said in result.stderr, result
+        assert listed(rig, "disk") == (["one", "two"], True, 1, 0)
+    crowd = [f"c{n}" for n in range(63)]
+    assert "more clients" in rig.server("export", "allow", "disk", *crowd, check=False).stderr
+    assert rig.server("export", "allow", "nothing", "one", check=False).code == rblk.NOT_FOUND
+    rig.server("export", "unallow", "disk", "any")
+    assert rig.server("export", "unallow", "disk", "any", check=False).code == rblk.NOT_FOUND
+    rig.server("export", "unallow", "disk", "two")
+    assert listed(rig, "disk") == (["one"], False, 1, 0)
+    assert job.poll() is None and rig.client.devices()[device]["state"] == "live", job.result
+    rig.server("export", "unallow", "disk", "one")
+    assert listed(rig, "disk") == ([], False, 0, 0)
+    assert job.wait(LIMIT, check=False).code != 0
+
+
+def test_keys_of_a_denied_client_are_dead(rig, peer):
+    """Of one that closes the export and goes on; and of one that does not, which loses its path for it."""
+    before = reach(rig, "true")
+    unallow = rig.server.command("export", "unallow", "disk", "any")
+    setup = len(is_set_up("c", 1, "disk"))
+    honest = peer.start(rig, [*set_up("c", SESSION, 1, "disk"), "recv c 60000", f"send c {wire.close()}", "recv c 5000",
+                              f"send c {wire.open_export('disk')}", "recv c 5000", "write c0 {key} 0 4096"])
+    asked(rig, 4)
+    rig.a.run(unallow, timeout=60)
+    lines = [wire.explain(line) for line in honest.wait(30).stdout.splitlines()]
+    assert lines[setup:] == ["c got revoke denied", "c sent", "c got close-reply ok", "c sent", "c got open-reply denied",
+                             "c0 write remote access error"]
+
+    rig.server("export", "allow", "disk", "any")
+    sessions_end(rig, 10)
+    stubborn = peer.start(rig, [*set_up("c", ANOTHER, 1, "disk"), "recv c 60000", "gone c 20000", "gone c0 5000", "write c0 {key} 0 4096"])
+    asked(rig, 4)
+    began = time.monotonic()
+    assert reach(rig, unallow) == before
+    assert CLOSE_IN - 1 < time.monotonic() - began < CLOSE_IN + KICK_LIMIT[rig.kind]
+    lines = [wire.explain(line) for line in stubborn.wait(30).stdout.splitlines()]
+    assert lines[setup:-1] == ["c got revoke denied", "c gone", "c0 gone"] and "success" not in lines[-1], lines
+    rig.server("export", "allow", "disk", "any")
