@@ -210,8 +210,7 @@ static_assert(sizeof(struct rblk_wire_extents_reply) == 16);
 
 /*
  * CLOSE, from the client: the reply is a header. After it, no key of the open is
- * valid. REVOKE, from the server, has the same body and no reply: the client ends
- * its I/O on the open and closes it, or loses the path.
+ * valid.
  */
 struct rblk_wire_close {
 	__le32	handle;
@@ -219,6 +218,18 @@ struct rblk_wire_close {
 };
 
 static_assert(sizeof(struct rblk_wire_close) == 8);
+
+/*
+ * REVOKE, from the server, has no reply: the client ends its I/O on the open and closes
+ * it, or loses the path.
+ */
+struct rblk_wire_revoke {
+	__le32	handle;
+	__le16	reason;		/* enum rblk_status: RBLK_OK the export was removed */
+	__le16	reserved;
+};
+
+static_assert(sizeof(struct rblk_wire_revoke) == 8);
 
 /*
  * FENCE, from the client, about another path of its session: the reply is a header. After
@@ -307,6 +318,11 @@ struct rblk_msg_close {
 	u32	handle;
 };
 
+struct rblk_msg_revoke {
+	u32			handle;
+	enum rblk_status	reason;
+};
+
 struct rblk_msg_fence {
 	u16	path;
 	u32	generation;
@@ -325,6 +341,7 @@ struct rblk_msg_fence {
  * @extents: body of EXTENTS
  * @extents_reply: body of its reply
  * @close: body of CLOSE
+ * @revoke: body of REVOKE
  * @fence: body of FENCE
  */
 struct rblk_msg {
@@ -340,6 +357,7 @@ struct rblk_msg {
 		struct rblk_msg_extents		extents;
 		struct rblk_msg_extents_reply	extents_reply;
 		struct rblk_msg_close		close;
+		struct rblk_msg_revoke		revoke;
 		struct rblk_msg_fence		fence;
 	};
 };

@@ -64,8 +64,11 @@ static void expect_equal(struct kunit *test, const struct rblk_msg *a, const str
 					b->extents_reply.rkeys[i]);
 		break;
 	case 0x0005:
-	case 0x0007:
 		KUNIT_EXPECT_EQ(test, a->close.handle, b->close.handle);
+		break;
+	case 0x0007:
+		KUNIT_EXPECT_EQ(test, a->revoke.handle, b->revoke.handle);
+		KUNIT_EXPECT_EQ(test, (int)a->revoke.reason, (int)b->revoke.reason);
 		break;
 	case 0x0008:
 		KUNIT_EXPECT_EQ(test, a->fence.path, b->fence.path);

@@ -98,6 +98,12 @@ static const u8 golden_revoke[24] = {
 	0xd8, 0xd7, 0xd6, 0xd5, 0x00, 0x00, 0x00, 0x00,
 };
 
+static const u8 golden_revoke_denied[24] = {
+	0x07, 0x00, 0x00, 0x00, 0x18, 0x00, 0x00, 0x00,
+	0xd3, 0xc3, 0xc2, 0xc1, 0x00, 0x00, 0x00, 0x00,
+	0xe8, 0xe7, 0xe6, 0xe5, 0x04, 0x00, 0x00, 0x00,
+};
+
 static const u8 golden_fence[24] = {
 	0x08, 0x00, 0x00, 0x00, 0x18, 0x00, 0x00, 0x00,
 	0xd1, 0xc3, 0xc2, 0xc1, 0x00, 0x00, 0x00, 0x00,
@@ -141,6 +147,7 @@ enum golden_index {
 	G_CLOSE_REPLY,
 	G_PING,
 	G_REVOKE,
+	G_REVOKE_DENIED,
 	G_FENCE,
 	G_FENCE_REPLY,
 	G_REFUSAL,
@@ -237,7 +244,12 @@ static const struct golden_msg golden_msgs[] = {
 	[G_REVOKE] = { "revoke", golden_revoke, sizeof(golden_revoke), {
 		.type = 0x0007,
 		.tag = 0xc1c2c3d0,
-		.close.handle = 0xd5d6d7d8,
+		.revoke.handle = 0xd5d6d7d8,
+	} },
+	[G_REVOKE_DENIED] = { "revoke denied", golden_revoke_denied, sizeof(golden_revoke_denied), {
+		.type = 0x0007,
+		.tag = 0xc1c2c3d3,
+		.revoke = { .handle = 0xe5e6e7e8, .reason = RBLK_DENIED },
 	} },
 	[G_FENCE] = { "fence", golden_fence, sizeof(golden_fence), {
 		.type = 0x0008,

@@ -425,6 +425,10 @@ static const struct field_case field_cases[] = {
 	{ "fence generation all", G_FENCE, { F(fence, generation, 4, U32_MAX) }, true },
 	{ "fence reserved", G_FENCE, { F(fence, reserved, 2, 0xffff) }, true },
 	{ "close reserved", G_CLOSE, { F(close, reserved, 4, U32_MAX) }, true },
+	{ "revoke reason 14", G_REVOKE, { F(revoke, reason, 2, 14) }, true },
+	{ "revoke reason 15", G_REVOKE, { F(revoke, reason, 2, 15) }, false },
+	{ "revoke reason 65535", G_REVOKE, { F(revoke, reason, 2, 65535) }, false },
+	{ "revoke reserved", G_REVOKE, { F(revoke, reserved, 2, 0xffff) }, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(field, field_cases, desc);
@@ -507,6 +511,7 @@ static const struct refuse_case refuse_cases[] = {
 	{ "type 9", { .type = 9 } },
 	{ "fence path", { .type = 8, .fence = { .path = 64, .generation = 1 } } },
 	{ "fence generation", { .type = 8, .fence = { .path = 1 } } },
+	{ "revoke reason", { .type = 7, .revoke.reason = RBLK_STATUS_NR } },
 	{ "reply to revoke", { .type = 0x8007 } },
 	{ "reply to ping", { .type = 0x8006 } },
 	{ "refusal of ping", { .type = 0x8006, .status = RBLK_BUSY } },
@@ -625,11 +630,12 @@ static bool msg_in_range(const struct rblk_msg *m)
 		       (u64)m->extents_reply.first + m->extents_reply.count <= 0x1000000;
 	case 0x0008:
 		return m->fence.path < 64 && m->fence.generation;
+	case 0x0007:
+		return m->revoke.reason <= 14;
 	case 0x8002:
 	case 0x0005:
 	case 0x8005:
 	case 0x0006:
-	case 0x0007:
 	case 0x8008:
 		return true;
 	}

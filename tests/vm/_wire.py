@@ -63,16 +63,16 @@ def extents(handle="{handle}", first=0, **header) -> str:
     return message(EXTENTS, pack("I I", handle, first), **{"length": 24, **header})
 
 
-def close(handle="{handle}", kind=CLOSE, **header) -> str:
-    return message(kind, pack("I I", handle, 0), **{"length": 24, **header})
+def close(handle="{handle}", **header) -> str:
+    return message(CLOSE, pack("I I", handle, 0), **{"length": 24, **header})
 
 
 def ping(tag=0, **header) -> str:
     return message(PING, tag=tag, **header)
 
 
-def revoke(handle, **header) -> str:
-    return close(handle, REVOKE, **{"tag": 0, **header})
+def revoke(handle, reason=0, **header) -> str:
+    return message(REVOKE, pack("I H H", handle, reason, 0), **{"length": 24, "tag": 0, **header})
 
 
 def fence(path=0, generation=1, **header) -> str:
@@ -110,6 +110,8 @@ def explain(line: str) -> str:
         names = {HELLO: "hello", READY: "ready", OPEN: "open", EXTENTS: "extents", CLOSE: "close", PING: "ping",
                  REVOKE: "revoke", FENCE: "fence"}
         reply = "-reply" if kind & REPLY else ""
+        if kind == REVOKE:
+            status, = struct.unpack_from("<H", data, 20)
         return f"{words[0]} got {names.get(kind & ~REPLY, kind)}{reply} {STATUSES[status]}"
     if words[1:2] == ["rejected"] and len(words) == 4:
         data = bytes.fromhex(words[3][:32]) if words[3] != "-" else b""

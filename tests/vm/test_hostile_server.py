@@ -222,6 +222,9 @@ def test_a_device_of_a_server_that_turns_bad(rig, peer_binary):
         "a disconnect of a queue": (["disconnect q"], "the peer closed the connection"),
         "its death": (["die"], "the peer closed the connection"),
         "a withdrawal": ([f"send c {wire.revoke(1)}", *HEARD, f"send c {wire.bare_reply(wire.CLOSE)}"], "the server withdrew the export"),
+        "a denial": ([f"send c {wire.revoke(1, 4)}", *HEARD, f"send c {wire.bare_reply(wire.CLOSE)}"],
+                     "the server's access list does not name this client"),
+        "a withdrawal for no reason": ([f"send c {wire.revoke(1, 15)}"], "a message of the server makes no sense"),
         "a withdrawal, and no reply": ([f"send c {wire.revoke(1)}"], "the server withdrew the export"),
     }
     seen = {}

@@ -318,6 +318,7 @@ enum {
  * @incarnation: identity of the content
  * @writer_epoch: changes when another client opens the export for writing
  * @lost_what: what is other than it was, if it is lost
+ * @revoked_what: why the server withdrew it, if it did
  * @refused_what: why the server refused to open it again, for now
  * @wait_lock: protects @waiting
  * @waiting: I/O that waits for a path
@@ -350,6 +351,7 @@ struct rblk_clt_device {
 	uuid_t				incarnation;
 	u32				writer_epoch;
 	const char			*lost_what;
+	const char			*revoked_what;
 	const char			*refused_what;
 	spinlock_t			wait_lock;	/* protects the next one */
 	struct bio_list			waiting;
@@ -503,7 +505,7 @@ void rblk_clt_no_path_set(struct rblk_clt_device *dev, u32 ms);
 void rblk_clt_no_path_work(struct work_struct *work);
 
 /* revoke.c */
-int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle);
+int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle, enum rblk_status reason);
 
 /* io.c */
 extern const struct blk_mq_ops rblk_clt_mq_ops;

@@ -41,7 +41,8 @@ static void rblk_clt_control_recv(struct rblk_conn *conn, struct rblk_rx *rx)
 		return;
 	case RBLK_MSG_REVOKE:
 		/* An event that is lost would leave keys in use: then lose the path. */
-		if (rblk_clt_revoked(rblk_clt_control_path(conn), msg.close.handle))
+		if (rblk_clt_revoked(rblk_clt_control_path(conn), msg.revoke.handle,
+				     msg.revoke.reason))
 			rblk_conn_fail(conn, -ENOMEM, "out of memory");
 		else
 			rblk_rx_repost(rx);

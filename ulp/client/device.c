@@ -353,9 +353,10 @@ void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **
 {
 	struct rblk_clt_session *session = dev->session;
 
-	if (test_bit(RBLK_DEV_REVOKED, &dev->flags)) {
+	/* Pairs with what orders the two in rblk_clt_revoke_work(). */
+	if (test_bit_acquire(RBLK_DEV_REVOKED, &dev->flags)) {
 		*err = -ENOENT;
-		*what = "the server withdrew the export";
+		*what = READ_ONCE(dev->revoked_what);
 		return;
 	}
 	/* Pairs with the barrier in rblk_clt_device_lost(). */

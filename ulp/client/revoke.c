@@ -18,12 +18,14 @@
  * @path: where it came; its session is held
  * @generation: of the path
  * @handle: the server's name of the open
+ * @reason: why, as the server says
  */
 struct rblk_clt_revoke {
 	struct work_struct	work;
 	struct rblk_clt_path	*path;
 	u32			generation;
 	u32			handle;
+	enum rblk_status	reason;
 };
 
 static struct rblk_clt_device *rblk_clt_revoke_find(struct rblk_clt_path *path, u32 generation,
@@ -48,10 +50,16 @@ static struct rblk_clt_device *rblk_clt_revoke_find(struct rblk_clt_path *path, 
 	return found;
 }
 
+static const char *rblk_clt_revoke_text(enum rblk_status reason)
+{
+	return reason == RBLK_OK ? "the server withdrew the export" : rblk_status_text(reason);
+}
+
 static void rblk_clt_revoke_work(struct work_struct *work)
 {
 	struct rblk_clt_revoke *revoke = container_of(work, struct rblk_clt_revoke, work);
 	struct rblk_clt_path *path = revoke->path;
+	const char *what = rblk_clt_revoke_text(revoke->reason);
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_device *dev;
 	struct gendisk *disk;
@@ -62,14 +70,15 @@ static void rblk_clt_revoke_work(struct work_struct *work)
 	if (dev) {
 		disk = dev->disk;
 		/* Once: a server that repeats itself must not occupy more threads. */
+		/* Before the flag: pairs with the acquire in rblk_clt_device_reason(). */
+		cmpxchg(&dev->revoked_what, NULL, what);
 		if (test_and_set_bit(RBLK_DEV_REVOKED, &dev->flags))
 			goto put;
 		rblk_clt_fail_waiting(dev);
 		/* What was in flight has ended once it is frozen; the rest fails. */
 		blk_mq_freeze_queue(disk->queue);
 		blk_mq_unfreeze_queue(disk->queue);
-		pr_warn_ratelimited("rblk%u: the server withdrew the export, I/O fails\n",
-				    dev->index);
+		pr_warn_ratelimited("rblk%u: %s, I/O fails\n", dev->index, dev->revoked_what);
 		rblk_clt_device_close(dev, jiffies + RBLK_CLT_ASK_TIMEOUT);
 		mutex_lock(&rblk_clt_lock);
 		if (!list_empty(&dev->entry))
@@ -88,11 +97,12 @@ put:
  * rblk_clt_revoked - the server withdrew an export
  * @path: the path where it said so
  * @handle: the server's name of the open
+ * @reason: why
  *
  * Context: Any. Does not sleep.
  * Return: 0 and a thread ends the device's I/O, or -ENOMEM.
  */
-int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle)
+int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle, enum rblk_status reason)
 {
 	struct rblk_clt_revoke *revoke;
 
@@ -106,6 +116,7 @@ int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle)
 	/* Whoever receives belongs to the path's connection: it is that of now. */
 	revoke->generation = READ_ONCE(path->generation);
 	revoke->handle = handle;
+	revoke->reason = reason;
 	kref_get(&path->session->ref);
 	queue_work(rblk_clt_revoke_wq, &revoke->work);
 	return 0;

@@ -409,7 +409,7 @@ static void rblk_extents_reply_decode(const void *body, struct rblk_msg *msg)
 	msg->extents_reply.wire_rkeys = body + sizeof(wire);
 }
 
-/* CLOSE and REVOKE. The server chooses handles; whether one is open, the caller knows. */
+/* The server chooses handles; whether one is open, the caller knows. */
 static bool rblk_close_ok(const struct rblk_msg *msg)
 {
 	return true;
@@ -430,6 +430,31 @@ static void rblk_close_decode(const void *body, struct rblk_msg *msg)
 
 	memcpy(&wire, body, sizeof(wire));
 	msg->close.handle = le32_to_cpu(wire.handle);
+}
+
+/* As of a reply, one that is not known cannot be told to anybody. */
+static bool rblk_revoke_ok(const struct rblk_msg *msg)
+{
+	return rblk_status_known(msg->revoke.reason);
+}
+
+static void rblk_revoke_encode(const struct rblk_msg *msg, void *body)
+{
+	struct rblk_wire_revoke wire = {
+		.handle = cpu_to_le32(msg->revoke.handle),
+		.reason = cpu_to_le16(msg->revoke.reason),
+	};
+
+	memcpy(body, &wire, sizeof(wire));
+}
+
+static void rblk_revoke_decode(const void *body, struct rblk_msg *msg)
+{
+	struct rblk_wire_revoke wire;
+
+	memcpy(&wire, body, sizeof(wire));
+	msg->revoke.handle = le32_to_cpu(wire.handle);
+	msg->revoke.reason = le16_to_cpu(wire.reason);
 }
 
 /* The first attempt of a path is generation 1. */
@@ -506,8 +531,8 @@ static const struct rblk_codec rblk_codecs[] = {
 	}, {
 		.type = RBLK_MSG_PING,
 	}, {
-		RBLK_MSG_REVOKE, sizeof(struct rblk_wire_close),
-		rblk_close_ok, rblk_close_encode, rblk_close_decode,
+		RBLK_MSG_REVOKE, sizeof(struct rblk_wire_revoke),
+		rblk_revoke_ok, rblk_revoke_encode, rblk_revoke_decode,
 	}, {
 		RBLK_MSG_FENCE, sizeof(struct rblk_wire_fence),
 		rblk_fence_ok, rblk_fence_encode, rblk_fence_decode,

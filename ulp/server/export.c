@@ -7,11 +7,10 @@
 #include <uapi/linux/rblk_server.h>
 #include "server.h"
 
-/* For a client to close an export that is removed by force. */
-#define RBLK_SRV_REVOKE_TIMEOUT	(5 * HZ)
+/* For a look at who is not gone yet. */
+#define RBLK_SRV_REMOVE_LOOK	(30 * HZ)
 
 LIST_HEAD(rblk_srv_exports);
-static DECLARE_WAIT_QUEUE_HEAD(rblk_srv_closed);
 static u32 rblk_srv_nr_exports;
 
 static void rblk_srv_export_release(struct kref *ref)
@@ -21,6 +20,17 @@ static void rblk_srv_export_release(struct kref *ref)
 	rblk_srv_memory_free(export);
 	kfree(export->allow);
 	kfree(export);
+}
+
+/**
+ * rblk_srv_export_put - give a reference back
+ * @export: the export
+ *
+ * Context: Process context. Sleeps. The caller holds no lock of ours but a path's.
+ */
+void rblk_srv_export_put(struct rblk_srv_export *export)
+{
+	kref_put(&export->ref, rblk_srv_export_release);
 }
 
 /**
@@ -97,20 +107,8 @@ int rblk_srv_export_add(struct rblk_srv_export_args *args, struct netlink_ext_ac
 	return 0;
 
 err_put:
-	kref_put(&export->ref, rblk_srv_export_release);
+	rblk_srv_export_put(export);
 	return err;
-}
-
-static bool rblk_srv_client_allowed(const struct rblk_srv_export *export, const char *client)
-{
-	u32 i;
-
-	if (export->allow_any)
-		return true;
-	for (i = 0; i < export->nr_allow; i++)
-		if (!strcmp(export->allow[i], client))
-			return true;
-	return false;
 }
 
 static bool rblk_srv_open_already(const struct rblk_srv_path *path,
@@ -233,77 +231,15 @@ void rblk_srv_export_unuse(struct rblk_srv_open *open, const struct rblk_srv_pat
 	list_del(&open->entry);
 	still = rblk_srv_open_elsewhere(path, export, open->read_only);
 	if (!still && open->read_only)
-		WRITE_ONCE(export->readers, export->readers - 1);
+		export->readers--;
 	else if (!still)
-		WRITE_ONCE(export->writers, export->writers - 1);
+		export->writers--;
 	/* Of a removed one nobody hears any more. */
 	if (!list_empty(&export->entry))
 		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);
 	mutex_unlock(&rblk_srv_lock);
-	wake_up_all(&rblk_srv_closed);
-	kref_put(&export->ref, rblk_srv_export_release);
-}
-
-static struct rblk_srv_path *rblk_srv_export_user(struct rblk_srv_export *export)
-{
-	struct rblk_srv_path *path, *found = NULL;
-
-	mutex_lock(&rblk_srv_lock);
-	list_for_each_entry(path, &rblk_srv_paths, entry) {
-		if (rblk_srv_open_already(path, export)) {
-			kref_get(&path->ref);
-			found = path;
-			break;
-		}
-	}
-	mutex_unlock(&rblk_srv_lock);
-	return found;
-}
-
-static bool rblk_srv_export_unused(const struct rblk_srv_export *export)
-{
-	return !READ_ONCE(export->readers) && !READ_ONCE(export->writers);
-}
-
-/* Ask each path that has it open to close it. */
-static void rblk_srv_export_revoke(struct rblk_srv_export *export)
-{
-	struct rblk_srv_path *path;
-
-	mutex_lock(&rblk_srv_lock);
-	list_for_each_entry(path, &rblk_srv_paths, entry) {
-		if (!rblk_srv_open_already(path, export))
-			continue;
-		/* Its lock comes before ours: let a work of it do that, if it has not ended. */
-		spin_lock_irq(&path->rx_lock);
-		if (!path->rx_closed) {
-			path->revoke = true;
-			queue_work(rblk_srv_wq, &path->rx_work);
-		}
-		spin_unlock_irq(&path->rx_lock);
-	}
-	mutex_unlock(&rblk_srv_lock);
-}
-
-/*
- * Unlisted already, so nobody opens it any more: the number of users only falls.
- *
- * A client that is asked ends its I/O on the export and closes it, and keeps its
- * path for what else it has open. One that does not loses the path: to invalidate a
- * key under its I/O would break the queue pair all the same.
- */
-static void rblk_srv_export_cut(struct rblk_srv_export *export)
-{
-	struct rblk_srv_path *path;
-
-	rblk_srv_export_revoke(export);
-	wait_event_timeout(rblk_srv_closed, rblk_srv_export_unused(export),
-			   RBLK_SRV_REVOKE_TIMEOUT);
-	while ((path = rblk_srv_export_user(export))) {
-		rblk_srv_path_error(path, -ESHUTDOWN, "an export was removed by force");
-		rblk_srv_path_end(path);
-		rblk_srv_path_put(path);
-	}
+	rblk_srv_withdraw_closed();
+	rblk_srv_export_put(export);
 }
 
 /**
@@ -319,6 +255,7 @@ static void rblk_srv_export_cut(struct rblk_srv_export *export)
  */
 int rblk_srv_export_remove(const char *name, bool force, struct netlink_ext_ack *extack)
 {
+	struct rblk_srv_withdraw what = { .reason = RBLK_OK };
 	struct rblk_srv_export *export;
 	int err = 0;
 
@@ -336,12 +273,17 @@ int rblk_srv_export_remove(const char *name, bool force, struct netlink_ext_ack 
 		list_del_init(&export->entry);
 		rblk_srv_changes++;
 		rblk_srv_nr_exports--;
+		/* Unlisted, so nobody opens it any more. */
+		what.export = export;
+		rblk_srv_withdraw_begin(&what);
 	}
 	mutex_unlock(&rblk_srv_lock);
 	if (err)
 		return err;
-	rblk_srv_export_cut(export);
-	kref_put(&export->ref, rblk_srv_export_release);
+	/* There is no way back: what it promises must come true. */
+	while (!rblk_srv_withdraw_wait(&what, jiffies + RBLK_SRV_REMOVE_LOOK))
+		;
+	rblk_srv_export_put(export);
 	return 0;
 }
 

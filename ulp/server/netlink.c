@@ -123,6 +123,70 @@ int rblk_server_nl_export_add_doit(struct sk_buff *skb, struct genl_info *info)
 	return err == -EINTR ? -ECANCELED : err;
 }
 
+/* A name and at least one client; what it allocates is in ARGS also if it fails. */
+static int rblk_srv_parse_access(struct genl_info *info, struct rblk_srv_export_args *args)
+{
+	int err;
+
+	err = rblk_srv_parse_name(info, RBLK_SERVER_A_EXPORT_NAME, args->name);
+	if (err)
+		return err;
+	args->allow_any = nla_get_flag(info->attrs[RBLK_SERVER_A_EXPORT_ALLOW_ANY]);
+	if (!args->allow_any && GENL_REQ_ATTR_CHECK(info, RBLK_SERVER_A_EXPORT_ALLOW)) {
+		GENL_SET_ERR_MSG(info, "a client is needed, or all");
+		return -EINVAL;
+	}
+	return rblk_srv_parse_allow(info, args);
+}
+
+int rblk_server_nl_export_allow_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rblk_srv_export_args args = {};
+	int err;
+
+	err = rblk_srv_parse_access(info, &args);
+	if (!err) {
+		err = rblk_srv_export_allow(&args, info->extack);
+		if (err == -ENOENT)
+			NL_SET_BAD_ATTR(info->extack, info->attrs[RBLK_SERVER_A_EXPORT_NAME]);
+		else if (err)
+			NL_SET_BAD_ATTR(info->extack, info->attrs[RBLK_SERVER_A_EXPORT_ALLOW]);
+	}
+	kfree(args.allow);
+	return err;
+}
+
+/* Which attribute the refusal of an unallow is about. */
+static const struct nlattr *rblk_srv_unallow_attr(struct genl_info *info,
+						  const struct rblk_srv_export_args *args)
+{
+	const struct nlattr *attr;
+	u32 nr = 0;
+	int rem;
+
+	if (args->bad == RBLK_SRV_BAD_ANY)
+		return info->attrs[RBLK_SERVER_A_EXPORT_ALLOW_ANY];
+	nlmsg_for_each_attr_type(attr, RBLK_SERVER_A_EXPORT_ALLOW, info->nlhdr, GENL_HDRLEN, rem)
+		if (nr++ == args->bad)
+			return attr;
+	return info->attrs[RBLK_SERVER_A_EXPORT_NAME];
+}
+
+int rblk_server_nl_export_unallow_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rblk_srv_export_args args = {};
+	int err;
+
+	err = rblk_srv_parse_access(info, &args);
+	if (!err) {
+		err = rblk_srv_export_unallow(&args, info->extack);
+		if (err)
+			NL_SET_BAD_ATTR(info->extack, rblk_srv_unallow_attr(info, &args));
+	}
+	kfree(args.allow);
+	return err;
+}
+
 int rblk_server_nl_export_remove_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	char name[RBLK_NAME_SIZE];
@@ -283,6 +347,23 @@ int rblk_server_nl_session_get_dumpit(struct sk_buff *skb, struct netlink_callba
 	}
 	mutex_unlock(&rblk_srv_lock);
 	return skb->len ?: err;
+}
+
+int rblk_server_nl_session_kick_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *attr = info->attrs[RBLK_SERVER_A_SESSION_ID];
+	uuid_t id;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_SERVER_A_SESSION_ID)) {
+		GENL_SET_ERR_MSG(info, "the id of the session is needed");
+		return -EINVAL;
+	}
+	import_uuid(&id, nla_data(attr));
+	err = rblk_srv_session_kick(&id, info->extack);
+	if (err)
+		NL_SET_BAD_ATTR(info->extack, attr);
+	return err;
 }
 
 /**

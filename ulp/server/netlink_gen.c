@@ -42,6 +42,25 @@ static const struct nla_policy rblk_server_listen_remove_nl_policy[RBLK_SERVER_A
 	[RBLK_SERVER_A_LISTENER_ADDR] = NLA_POLICY_EXACT_LEN(RBLK_SERVER_ADDR_LEN),
 };
 
+/* RBLK_SERVER_CMD_SESSION_KICK - do */
+static const struct nla_policy rblk_server_session_kick_nl_policy[RBLK_SERVER_A_SESSION_ID + 1] = {
+	[RBLK_SERVER_A_SESSION_ID] = NLA_POLICY_EXACT_LEN(16),
+};
+
+/* RBLK_SERVER_CMD_EXPORT_ALLOW - do */
+static const struct nla_policy rblk_server_export_allow_nl_policy[RBLK_SERVER_A_EXPORT_ALLOW_ANY + 1] = {
+	[RBLK_SERVER_A_EXPORT_NAME] = { .type = NLA_NUL_STRING, .len = RBLK_SERVER_NAME_MAX, },
+	[RBLK_SERVER_A_EXPORT_ALLOW] = { .type = NLA_STRING, .len = RBLK_SERVER_NAME_MAX, },
+	[RBLK_SERVER_A_EXPORT_ALLOW_ANY] = { .type = NLA_FLAG, },
+};
+
+/* RBLK_SERVER_CMD_EXPORT_UNALLOW - do */
+static const struct nla_policy rblk_server_export_unallow_nl_policy[RBLK_SERVER_A_EXPORT_ALLOW_ANY + 1] = {
+	[RBLK_SERVER_A_EXPORT_NAME] = { .type = NLA_NUL_STRING, .len = RBLK_SERVER_NAME_MAX, },
+	[RBLK_SERVER_A_EXPORT_ALLOW] = { .type = NLA_STRING, .len = RBLK_SERVER_NAME_MAX, },
+	[RBLK_SERVER_A_EXPORT_ALLOW_ANY] = { .type = NLA_FLAG, },
+};
+
 /* Ops table for rblk_server */
 static const struct genl_split_ops rblk_server_nl_ops[] = {
 	{
@@ -95,6 +114,27 @@ static const struct genl_split_ops rblk_server_nl_ops[] = {
 		.start	= rblk_server_nl_session_get_start,
 		.dumpit	= rblk_server_nl_session_get_dumpit,
 		.flags	= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= RBLK_SERVER_CMD_SESSION_KICK,
+		.doit		= rblk_server_nl_session_kick_doit,
+		.policy		= rblk_server_session_kick_nl_policy,
+		.maxattr	= RBLK_SERVER_A_SESSION_ID,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_SERVER_CMD_EXPORT_ALLOW,
+		.doit		= rblk_server_nl_export_allow_doit,
+		.policy		= rblk_server_export_allow_nl_policy,
+		.maxattr	= RBLK_SERVER_A_EXPORT_ALLOW_ANY,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_SERVER_CMD_EXPORT_UNALLOW,
+		.doit		= rblk_server_nl_export_unallow_doit,
+		.policy		= rblk_server_export_unallow_nl_policy,
+		.maxattr	= RBLK_SERVER_A_EXPORT_ALLOW_ANY,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

@@ -27,6 +27,12 @@ int rblk_server_nl_listen_get_dumpit(struct sk_buff *skb,
 				     struct netlink_callback *cb);
 int rblk_server_nl_session_get_dumpit(struct sk_buff *skb,
 				      struct netlink_callback *cb);
+int rblk_server_nl_session_kick_doit(struct sk_buff *skb,
+				     struct genl_info *info);
+int rblk_server_nl_export_allow_doit(struct sk_buff *skb,
+				     struct genl_info *info);
+int rblk_server_nl_export_unallow_doit(struct sk_buff *skb,
+				       struct genl_info *info);
 
 enum {
 	RBLK_SERVER_NLGRP_EVENTS,

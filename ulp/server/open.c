@@ -188,7 +188,7 @@ enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle)
 }
 
 /**
- * rblk_srv_revoke - tell the client to close what was removed
+ * rblk_srv_revoke - tell the client to close what was withdrawn
  * @path: the path
  *
  * Context: Process context. Sleeps. The caller holds the path's lock.
@@ -198,18 +198,19 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 {
 	struct rblk_msg msg = { .type = RBLK_MSG_REVOKE };
 	struct rblk_srv_open *open;
-	bool removed;
+	bool withdrawn;
 	int err = 0, tries = 50;
 
 	lockdep_assert_held(&path->lock);
 	list_for_each_entry(open, &path->opens, entry) {
 		mutex_lock(&rblk_srv_lock);
-		removed = list_empty(&open->export->entry);
+		withdrawn = open->withdrawn;
+		msg.revoke.reason = open->reason;
 		mutex_unlock(&rblk_srv_lock);
-		if (!removed || open->revoked)
+		if (!withdrawn || open->revoked)
 			continue;
 		open->revoked = true;
-		msg.close.handle = open->handle;
+		msg.revoke.handle = open->handle;
 		/* Half of the buffers are for answers and pings, which cannot wait. */
 		while (tries > 0 && READ_ONCE(path->state) == RBLK_SRV_READY &&
 		       rblk_conn_tx_free(&path->control) <= RBLK_CTL_TX / 2) {

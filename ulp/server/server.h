@@ -40,6 +40,7 @@
 #include <rblk/wire.h>
 
 #define RBLK_SRV_ALLOW_MAX	64	/* clients an export names */
+#define RBLK_SRV_BAD_ANY	U32_MAX	/* not one of them, but that all may open it */
 #define RBLK_SRV_EXPORTS_MAX	1024
 #define RBLK_SRV_LISTENERS_MAX	64
 #define RBLK_SRV_PATHS_MAX	1024
@@ -48,7 +49,9 @@
 #define RBLK_SRV_BUILD_TIMEOUT	(30 * HZ)	/* for a path to be ready */
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
 #define RBLK_SRV_SILENCE	6	/* pings, of a client that answers them */
+#define RBLK_SRV_REVOKE_TIMEOUT	(5 * HZ)	/* for a client to close what is withdrawn */
 #define RBLK_SRV_FENCE_TIMEOUT	(2 * HZ)	/* for a path to end; the client asks again */
+#define RBLK_SRV_KICK_TIMEOUT	(20 * HZ)	/* for all paths of a session to end */
 
 struct rblk_srv_path;
 
@@ -93,7 +96,8 @@ struct rblk_srv_export {
 };
 
 /**
- * struct rblk_srv_export_args - what export-add was asked
+ * struct rblk_srv_export_args - what export-add was asked; export-allow and export-unallow
+ *	have a name and clients only
  * @name: name of the export
  * @size: bytes
  * @numa_node: where the memory should lie, or NUMA_NO_NODE
@@ -101,7 +105,8 @@ struct rblk_srv_export {
  * @read_only: no session may write
  * @allow_any: every client may open it
  * @nr_allow: clients named
- * @allow: their names, which the export takes over
+ * @allow: their names, which the export takes over if it is added
+ * @bad: number of the client that a refusal is about, or RBLK_SRV_BAD_ANY
  */
 struct rblk_srv_export_args {
 	char	name[RBLK_NAME_SIZE];
@@ -112,6 +117,7 @@ struct rblk_srv_export_args {
 	bool	allow_any;
 	u32	nr_allow;
 	char	(*allow)[RBLK_NAME_SIZE];
+	u32	bad;
 };
 
 /**
@@ -120,7 +126,10 @@ struct rblk_srv_export_args {
  * @export: the export
  * @handle: its name on this path
  * @read_only: for reading only
- * @revoked: the client was told to close it
+ * @withdrawn: the client has to close it; this and the next two under rblk_srv_lock
+ * @reason: why
+ * @close_by: when the path is lost if it has not, in jiffies
+ * @revoked: the client was told
  * @plan: how it is registered
  * @nr_mrs: extents
  * @mrs: a registration of each
@@ -130,10 +139,24 @@ struct rblk_srv_open {
 	struct rblk_srv_export	*export;
 	u32			handle;
 	bool			read_only;
+	bool			withdrawn;
+	enum rblk_status	reason;
+	unsigned long		close_by;
 	bool			revoked;
 	struct rblk_export_plan	plan;
 	u32			nr_mrs;
 	struct rblk_mr		*mrs;
+};
+
+/**
+ * struct rblk_srv_withdraw - opens that clients have to give up
+ * @export: of this export
+ * @reason: RBLK_OK, it was removed: all of them. RBLK_DENIED: those of clients that its
+ *	access list does not let in
+ */
+struct rblk_srv_withdraw {
+	struct rblk_srv_export	*export;
+	enum rblk_status	reason;
 };
 
 /**
@@ -204,7 +227,7 @@ struct rblk_srv_queue {
  * @rx_lock: protects @rx and @rx_closed
  * @rx: messages that wait
  * @rx_closed: none is taken any more
- * @revoke: an export that it has open was removed; for @rx_work
+ * @revoke: an open of it was withdrawn; for @rx_work
  * @rx_work: works them off
  * @ping_work: reaps the path if it is not ready in time, then asks now and then
  *	whether the client's device is there
@@ -292,6 +315,17 @@ enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *pat
 				     struct rblk_srv_open *open);
 u32 rblk_srv_export_written(struct rblk_srv_open *open, const struct rblk_srv_path *path);
 void rblk_srv_export_unuse(struct rblk_srv_open *open, const struct rblk_srv_path *path);
+void rblk_srv_export_put(struct rblk_srv_export *export);
+
+/* access.c */
+bool rblk_srv_client_allowed(const struct rblk_srv_export *export, const char *client);
+int rblk_srv_export_allow(const struct rblk_srv_export_args *args, struct netlink_ext_ack *extack);
+int rblk_srv_export_unallow(struct rblk_srv_export_args *args, struct netlink_ext_ack *extack);
+
+/* withdraw.c */
+void rblk_srv_withdraw_closed(void);
+void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what);
+bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long deadline);
 
 /* listener.c */
 int rblk_srv_listen_add(const struct sockaddr_storage *addr, struct netlink_ext_ack *extack);
@@ -331,6 +365,7 @@ enum rblk_status rblk_srv_session_join(struct rblk_srv_path *path, const char *c
 void rblk_srv_session_leave(struct rblk_srv_path *path);
 bool rblk_srv_fenced(const struct rblk_req *req);
 enum rblk_status rblk_srv_fence(struct rblk_srv_path *path, const struct rblk_msg_fence *fence);
+int rblk_srv_session_kick(const uuid_t *id, struct netlink_ext_ack *extack);
 
 /* control.c */
 extern const struct rblk_conn_ops rblk_srv_control_ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions at the server: which paths belong to one client, and how one ends another. */
+/* Sessions at the server: which paths belong to one client, and who ends them. */
 #include <linux/slab.h>
 #include <rblk/fault.h>
 #include <uapi/linux/rblk_server.h>
@@ -9,6 +9,17 @@
 #define RBLK_SRV_FENCE_LOOK	(HZ / 20)
 
 LIST_HEAD(rblk_srv_sessions);
+
+static struct rblk_srv_session *rblk_srv_session_find(const uuid_t *id)
+{
+	struct rblk_srv_session *session;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	list_for_each_entry(session, &rblk_srv_sessions, entry)
+		if (uuid_equal(&session->id, id))
+			return session;
+	return NULL;
+}
 
 /**
  * rblk_srv_session_join - put a path into its session, which is made if need be
@@ -29,9 +40,9 @@ enum rblk_status rblk_srv_session_join(struct rblk_srv_path *path, const char *c
 	if (!fresh)
 		return RBLK_NO_MEMORY;
 	mutex_lock(&rblk_srv_lock);
-	list_for_each_entry(session, &rblk_srv_sessions, entry)
-		if (uuid_equal(&session->id, &path->session_id))
-			goto found;
+	session = rblk_srv_session_find(&path->session_id);
+	if (session)
+		goto found;
 	session = fresh;
 	fresh = NULL;
 	session->id = path->session_id;
@@ -88,13 +99,9 @@ void rblk_srv_session_leave(struct rblk_srv_path *path)
  */
 bool rblk_srv_fenced(const struct rblk_req *req)
 {
-	const struct rblk_srv_session *session;
+	const struct rblk_srv_session *session = rblk_srv_session_find(&req->session);
 
-	lockdep_assert_held(&rblk_srv_lock);
-	list_for_each_entry(session, &rblk_srv_sessions, entry)
-		if (uuid_equal(&session->id, &req->session))
-			return req->generation <= session->fenced[req->path];
-	return false;
+	return session && req->generation <= session->fenced[req->path];
 }
 
 /* Not as long as it may take: two paths may wait for each other's end. */
@@ -144,4 +151,66 @@ enum rblk_status rblk_srv_fence(struct rblk_srv_path *path, const struct rblk_ms
 	}
 	rblk_srv_path_put(old);
 	return status;
+}
+
+/* Begin to end the paths of a session, also one that has not said hello; how many. */
+static u32 rblk_srv_session_break(const uuid_t *id, struct rblk_srv_path **paths)
+{
+	struct rblk_srv_path *path;
+	u32 nr = 0;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	list_for_each_entry(path, &rblk_srv_paths, entry) {
+		if (nr == RBLK_PATHS_MAX || !uuid_equal(&path->session_id, id))
+			continue;
+		rblk_srv_path_error(path, -ECANCELED, "its session was kicked");
+		kref_get(&path->ref);
+		paths[nr++] = path;
+	}
+	return nr;
+}
+
+/**
+ * rblk_srv_session_kick - cut all paths of a session
+ * @id: its id
+ * @extack: takes the reason of a refusal
+ *
+ * What the client sets up from then on is let in as ever: to keep it out is for the
+ * access lists. So only the paths of now are waited for.
+ *
+ * Context: Process context. Sleeps, for RBLK_SRV_KICK_TIMEOUT at the most.
+ * Return: 0, and no queue pair, key or open that it had when it was called is left. -ENOENT.
+ * -EBUSY, and paths of it are ending still. -ENOMEM, and nothing was done.
+ */
+int rblk_srv_session_kick(const uuid_t *id, struct netlink_ext_ack *extack)
+{
+	unsigned long deadline = jiffies + RBLK_SRV_KICK_TIMEOUT;
+	struct rblk_srv_path **paths;
+	int err = -ENOENT;
+	u32 i, nr = 0;
+	long left;
+
+	paths = kcalloc(RBLK_PATHS_MAX, sizeof(*paths), GFP_KERNEL);
+	if (!paths) {
+		NL_SET_ERR_MSG(extack, "out of memory");
+		return -ENOMEM;
+	}
+	mutex_lock(&rblk_srv_lock);
+	if (rblk_srv_session_find(id)) {
+		err = 0;
+		nr = rblk_srv_session_break(id, paths);
+	} else {
+		NL_SET_ERR_MSG(extack, "there is no session of this id");
+	}
+	mutex_unlock(&rblk_srv_lock);
+	for (i = 0; i < nr; i++) {
+		left = max_t(long, deadline - jiffies, 1);
+		if (!wait_for_completion_timeout(&paths[i]->ended, left)) {
+			NL_SET_ERR_MSG(extack, "a path did not end in time, its end goes on");
+			err = -EBUSY;
+		}
+		rblk_srv_path_put(paths[i]);
+	}
+	kfree(paths);
+	return err;
 }

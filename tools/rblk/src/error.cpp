@@ -13,7 +13,7 @@ const std::vector<ExitInfo>& exit_table() {
         {Exit::ok, "ok", "done"},
         {Exit::failure, "failure", "another failure"},
         {Exit::usage, "usage", "the command line is wrong"},
-        {Exit::not_found, "not_found", "no such export, device, path or listener"},
+        {Exit::not_found, "not_found", "no such export, device, path, listener or session"},
         {Exit::denied, "denied", "not allowed: by the export, or CAP_NET_ADMIN is missing"},
         {Exit::busy, "busy", "in use, or there already"},
         {Exit::unreachable, "unreachable",

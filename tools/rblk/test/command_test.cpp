@@ -38,6 +38,9 @@ TEST(NoModule, IsSaidByEveryCommand) {
          "did not load by itself: 'modprobe rblk-server' says why"},
         {{"export", "list"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"export", "show", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"export", "allow", "x", "y"}, "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"export", "unallow", "x", "y"},
+         "did not load by itself: 'modprobe rblk-server' says why"},
         {{"export", "remove", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"listen", "add", "any"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"listen", "list"}, "did not load by itself: 'modprobe rblk-server' says why"},
@@ -54,6 +57,7 @@ TEST(NoModule, IsSaidByEveryCommand) {
         {{"path", "drain", "0", "1"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "undrain", "0", "1"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "list", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"session", "kick", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"session", "list"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
         {{"monitor"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
     };
@@ -114,6 +118,31 @@ TEST_F(CommandTest, ExportAddForAny) {
     EXPECT_EQ(sent.u32(RBLK_SERVER_A_EXPORT_NUMA_NODE), 0u);
 }
 
+TEST_F(CommandTest, ExportAllowAndUnallow) {
+    const std::pair<const char*, unsigned> table[] = {{"allow", RBLK_SERVER_CMD_EXPORT_ALLOW},
+                                                      {"unallow", RBLK_SERVER_CMD_EXPORT_UNALLOW}};
+    server_says({full_export("db")});
+    for (auto [word, command] : table) {
+        rig.kernel.requests.clear();
+        auto outcome = rig.run({"export", word, "db", "node-b", "node-c", "node-b"});
+        EXPECT_EQ(outcome.exit, 0) << outcome.err;
+        EXPECT_EQ(outcome.out, "export db is for node-b, node-c\n");
+        const auto& sent = rig.kernel.requests.at(0);
+        EXPECT_EQ(sent.command, command);
+        EXPECT_EQ(sent.text(RBLK_SERVER_A_EXPORT_NAME), "db");
+        EXPECT_EQ(sent.texts(RBLK_SERVER_A_EXPORT_ALLOW),
+                  (std::vector<std::string>{"node-b", "node-c"}));
+        EXPECT_FALSE(sent.has(RBLK_SERVER_A_EXPORT_ALLOW_ANY));
+        rig.kernel.requests.clear();
+        auto json = json_of(rig.run({"export", word, "db", "any", "--json"}).out);
+        EXPECT_EQ(json["exports"][0]["allow"], (Json{"node-b", "node-c"}));
+        EXPECT_TRUE(rig.kernel.requests.at(0).has(RBLK_SERVER_A_EXPORT_ALLOW_ANY));
+        EXPECT_FALSE(rig.kernel.requests.at(0).has(RBLK_SERVER_A_EXPORT_ALLOW));
+    }
+    server_says({small_export("db")});
+    EXPECT_EQ(rig.run({"export", "unallow", "db", "any"}).out, "export db is for no client\n");
+}
+
 TEST_F(CommandTest, ExportForNobodyIsRemarked) {
     server = [](const Seen& request) {
         Answer answer;
@@ -123,7 +152,7 @@ TEST_F(CommandTest, ExportForNobodyIsRemarked) {
     auto outcome = rig.run({"export", "add", "db", "--memory", "2M"});
     EXPECT_EQ(outcome.exit, 0);
     EXPECT_TRUE(has(outcome.out, "for no client"));
-    EXPECT_TRUE(has(outcome.err, "--allow"));
+    EXPECT_TRUE(has(outcome.err, "rblk export allow db CLIENT"));
 }
 
 TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
@@ -132,6 +161,10 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         many.push_back("--allow");
         many.push_back("c" + std::to_string(i));
     }
+    auto crowd = many;
+    std::erase(crowd, "--allow");
+    crowd.erase(crowd.begin() + 3, crowd.begin() + 5);
+    crowd[1] = "allow";
     const std::pair<std::vector<std::string>, const char*> table[] = {
         {{}, "a command is required"},
         {{"bogus"}, "no command 'bogus'"},
@@ -152,6 +185,12 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"export", "show"}, "NAME"},
         {{"export", "show", "a b"}, "space"},
         {{"export", "remove", "%s/"}, "'%'"},
+        {{"export", "allow"}, "NAME"},
+        {{"export", "allow", "x"}, "CLIENT"},
+        {{"export", "allow", "x", "a", "b c"}, "client name"},
+        {{"export", "unallow", "x"}, "CLIENT"},
+        {{"export", "unallow", "x/", "a"}, "export name"},
+        {crowd, "65 clients"},
         {{"export", "list", "extra"}, "extra"},
         {{"export", "list", "--bogus"}, "--bogus"},
         {{"listen", "add", "node-a"}, "host name"},
@@ -197,6 +236,8 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"path", "drain", "0", "4294967296"}, "PATH is '4294967296'"},
         {{"path", "undrain", "0", "10.0.1.1"}, "PATH is '10.0.1.1'"},
         {{"path", "undrain", "0", "1", "--force"}, "--force"},
+        {{"session", "kick"}, "SESSION"},
+        {{"session", "kick", "a", "b"}, "b"},
         {{"map", "10.0.0.1@", "x"}, "nothing behind its '@'"},
         {{"map", "10.0.0.1@::1", "x"}, "an IPv4 server and an IPv6 address"},
         {{"map", "10.0.0.1", "x", "--path"}, "--path"},
@@ -328,6 +369,10 @@ TEST_F(CompletionTest, OffersPaths) {
         EXPECT_TRUE(has(completion, "|" + std::string(group.name))) << group.name;
 }
 
+TEST_F(CompletionTest, OffersSessionsToKick) {
+    EXPECT_TRUE(has(words_for("session kick"), "--help $(rblk session list 2>/dev/null | awk"));
+}
+
 TEST_F(CommandTest, Version) {
     auto text = rig.run({"version"});
     EXPECT_EQ(text.exit, 0);
@@ -376,7 +421,7 @@ TEST(CommandTable, IsSound) {
             EXPECT_TRUE(has(help.out, std::string(argument.help))) << command.path;
         }
     }
-    EXPECT_EQ(paths.size(), 21u);
+    EXPECT_EQ(paths.size(), 24u);
 }
 
 TEST(Arguments, UnknownOnesAreABug) {

@@ -17,6 +17,28 @@ std::string uuid_text(const Uuid& uuid) {
     return text;
 }
 
+std::optional<Uuid> parse_uuid(std::string_view text) {
+    constexpr std::size_t length = 36;
+    if (text.size() != length) return std::nullopt;
+    Uuid uuid{};
+    std::size_t digits = 0;
+    for (std::size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (i == 8 || i == 13 || i == 18 || i == 23) {
+            if (c != '-') return std::nullopt;
+            continue;
+        }
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0) return std::nullopt;
+        auto& byte = uuid[digits++ / 2];
+        byte = static_cast<std::uint8_t>(byte << 4 | digit);
+    }
+    return uuid;
+}
+
 std::optional<Uuid> opt_uuid(const Attributes& attributes, unsigned type) {
     auto bytes = attributes.opt_binary(type, sizeof(Uuid));
     if (!bytes) return std::nullopt;

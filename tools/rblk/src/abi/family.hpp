@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "input/address.hpp"
@@ -16,6 +17,8 @@ namespace rblk {
 using Uuid = std::array<std::uint8_t, 16>;
 
 std::string uuid_text(const Uuid& uuid);
+// As uuid_text() writes it, or in capitals; nothing if it is none.
+std::optional<Uuid> parse_uuid(std::string_view text);
 
 std::optional<Uuid> opt_uuid(const Attributes& attributes, unsigned type);
 std::optional<Address> opt_address(const Attributes& attributes, unsigned type);

@@ -2,6 +2,7 @@
 #include "abi/server.hpp"
 
 #include <array>
+#include <span>
 
 #include <linux/rblk_server.h>
 
@@ -97,6 +98,23 @@ void Server::add_export(const ExportRequest& request) {
     family_.send(std::move(message));
 }
 
+void Server::access(std::uint8_t command, const std::string& name,
+                    const std::vector<std::string>& clients, bool any) {
+    auto message = family_.request(command, export_spec);
+    message.text(RBLK_SERVER_A_EXPORT_NAME, name);
+    for (const auto& client : clients) message.text(RBLK_SERVER_A_EXPORT_ALLOW, client);
+    if (any) message.flag(RBLK_SERVER_A_EXPORT_ALLOW_ANY);
+    family_.send(std::move(message));
+}
+
+void Server::allow(const std::string& name, const std::vector<std::string>& clients, bool any) {
+    access(RBLK_SERVER_CMD_EXPORT_ALLOW, name, clients, any);
+}
+
+void Server::unallow(const std::string& name, const std::vector<std::string>& clients, bool any) {
+    access(RBLK_SERVER_CMD_EXPORT_UNALLOW, name, clients, any);
+}
+
 void Server::remove_export(const std::string& name, bool force) {
     auto message = family_.request(RBLK_SERVER_CMD_EXPORT_REMOVE, export_spec);
     message.text(RBLK_SERVER_A_EXPORT_NAME, name);
@@ -141,6 +159,12 @@ std::vector<ServerSession> Server::sessions() {
     for (const auto& reply : family_.list(family_.dump(RBLK_SERVER_CMD_SESSION_GET, session_spec)))
         sessions.push_back(decode_server_session(reply));
     return sessions;
+}
+
+void Server::kick_session(const Uuid& id) {
+    auto message = family_.request(RBLK_SERVER_CMD_SESSION_KICK, session_spec);
+    message.binary(RBLK_SERVER_A_SESSION_ID, std::as_bytes(std::span(id)));
+    family_.send(std::move(message));
 }
 
 }  // namespace rblk

@@ -73,6 +73,9 @@ public:
     Server(Genl& genl, const Family& family) : family_(genl, family) {}
 
     void add_export(const ExportRequest& request);
+    // Change an access list; any stands for all clients.
+    void allow(const std::string& name, const std::vector<std::string>& clients, bool any);
+    void unallow(const std::string& name, const std::vector<std::string>& clients, bool any);
     void remove_export(const std::string& name, bool force);
     Export find_export(const std::string& name);
     std::vector<Export> exports();
@@ -80,8 +83,12 @@ public:
     void remove_listener(const Address& address);
     std::vector<Listener> listeners();
     std::vector<ServerSession> sessions();
+    void kick_session(const Uuid& id);
 
 private:
+    void access(std::uint8_t command, const std::string& name,
+                const std::vector<std::string>& clients, bool any);
+
     FamilyUser family_;
 };
 

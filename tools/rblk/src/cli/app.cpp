@@ -133,13 +133,21 @@ private:
     static void add(CLI::App& app, const Argument& argument, std::vector<std::string>& slot) {
         std::string name(argument.name);
         std::string help(argument.help);
-        bool required = argument.kind == Argument::Kind::positional;
+        bool many = argument.kind == Argument::Kind::positionals;
+        bool required = many || argument.kind == Argument::Kind::positional;
         bool positional = required || argument.kind == Argument::Kind::optional;
         if (argument.meta != argument.name && positional)
             help = fmt::format("{}: {}", argument.meta, help);
         if (argument.kind == Argument::Kind::flag) {
             app.add_flag_callback(
                 name, [&slot] { slot = {"yes"}; }, help);
+            return;
+        }
+        if (many) {
+            auto take_all = [&slot](const std::vector<std::string>& values) { slot = values; };
+            app.add_option_function<std::vector<std::string>>(name, take_all, help)
+                ->option_text(" ")
+                ->required();
             return;
         }
         // A function and not the vector itself: CLI11 would take "[::]" for a list then.

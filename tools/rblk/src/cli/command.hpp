@@ -18,14 +18,15 @@ namespace rblk {
 
 struct Argument {
     enum class Kind {
-        positional,  // NAME, required
-        optional,    // NAME, may be left out
-        flag,        // --name
-        value,       // --name VALUE
-        values,      // the same, any number of times
+        positional,   // NAME, required
+        positionals,  // NAME..., at least one, and the last
+        optional,     // NAME, may be left out
+        flag,         // --name
+        value,        // --name VALUE
+        values,       // the same, any number of times
     };
     // What completion can offer for its value.
-    enum class Offers { nothing, devices, paths, exports, listeners, forever };
+    enum class Offers { nothing, devices, paths, exports, listeners, sessions, forever };
 
     Kind kind;
     std::string_view name;  // "EXPORT", "--queues"

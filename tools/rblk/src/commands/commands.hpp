@@ -9,6 +9,8 @@ namespace rblk {
 extern const Command export_add_command;
 extern const Command export_list_command;
 extern const Command export_show_command;
+extern const Command export_allow_command;
+extern const Command export_unallow_command;
 extern const Command export_remove_command;
 extern const Command listen_add_command;
 extern const Command listen_list_command;
@@ -23,6 +25,7 @@ extern const Command path_remove_command;
 extern const Command path_drain_command;
 extern const Command path_undrain_command;
 extern const Command session_list_command;
+extern const Command session_kick_command;
 extern const Command monitor_command;
 extern const Command check_command;
 extern const Command completion_command;

@@ -20,6 +20,9 @@ std::string_view source_of(Argument::Offers offers) {
         case Argument::Offers::listeners:
             return "$(rblk listen list 2>/dev/null | awk 'NR > 1 {print $1 ~ /:/ ? \"[\" $1 \"]:\" "
                    "$2 : $1 \":\" $2}')";
+        case Argument::Offers::sessions:
+            return "$(rblk session list 2>/dev/null | awk '/^SERVER/ {s = 1} "
+                   "s && /^session:/ {print $2} s && /^client name:/ {print $3}')";
         case Argument::Offers::forever:
             return "forever";
         case Argument::Offers::nothing:

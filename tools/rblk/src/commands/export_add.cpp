@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <algorithm>
 #include <cerrno>
 
 #include <fmt/format.h>
-#include <linux/rblk_server.h>
 
 #include "abi/connection.hpp"
 #include "commands/commands.hpp"
+#include "input/clients.hpp"
 #include "input/name.hpp"
 #include "input/size.hpp"
 #include "output/views.hpp"
@@ -39,20 +38,9 @@ ExportRequest request_of(const Arguments& given) {
     request.name = given.text("NAME");
     check_name("export", request.name);
     request.size = parse_export_size(given.text("--memory"));
-    for (const auto& client : given.values("--allow")) {
-        if (client == "any") {
-            request.allow_any = true;
-            continue;
-        }
-        check_name("client", client);
-        if (std::find(request.allow.begin(), request.allow.end(), client) == request.allow.end())
-            request.allow.push_back(client);
-    }
-    if (request.allow.size() > RBLK_SERVER_MAX_ALLOW)
-        throw Error(Exit::usage,
-                    fmt::format("{} clients are named, and an export can name {}",
-                                request.allow.size(), RBLK_SERVER_MAX_ALLOW),
-                    "'--allow any' lets every client in");
+    auto clients = parse_clients(given.values("--allow"));
+    request.allow = clients.names;
+    request.allow_any = clients.any;
     request.shared = given.given("--shared");
     request.read_only = given.given("--read-only");
     if (auto node = given.number("--numa-node"))
@@ -82,8 +70,9 @@ Exit run(Context& context, const Arguments& given) {
     }
     context.print(added_export_document(server->find_export(request.name)));
     if (request.allow.empty() && !request.allow_any)
-        context.note(
-            "no client may open it: remove it and add it with '--allow CLIENT' or '--allow any'");
+        context.note(fmt::format(
+            "no client may open it: 'rblk export allow {} CLIENT' lets one in, 'any' all",
+            request.name));
     return Exit::ok;
 }
 

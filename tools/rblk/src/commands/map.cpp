@@ -131,9 +131,8 @@ std::string hint_for(int error, const MapRequest& request) {
             return "on the server, 'rblk export list' shows the exports";
         case EACCES:
             return fmt::format(
-                "this client is '{0}'; the server must add the export with "
-                "'--allow {0}'",
-                request.client_name);
+                "this client is '{0}'; on the server, 'rblk export allow {1} {0}' lets it in",
+                request.client_name, request.export_name);
         case EBUSY:
             return "one client can write it at a time: unmap it there, use --read-only, or export "
                    "it with --shared";

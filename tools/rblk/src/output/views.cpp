@@ -273,6 +273,10 @@ constexpr Layout export_added[] = {
      .key = "exports",
      .columns = export_said,
      .pattern = "export {name} added: {size} of {backing}, {mode}, for {allowed}"}};
+constexpr Layout export_access[] = {{.kind = Kind::message,
+                                     .key = "exports",
+                                     .columns = export_said,
+                                     .pattern = "export {name} is for {allowed}"}};
 constexpr Layout export_removed[] = {
     {.kind = Kind::message, .key = "", .columns = {}, .pattern = "export {removed} removed"}};
 
@@ -290,6 +294,11 @@ constexpr Layout listener_added[] = {{.kind = Kind::message,
                                       .pattern = "listener {addr} port {port} added: {state}"}};
 constexpr Layout listener_removed[] = {
     {.kind = Kind::message, .key = "", .columns = {}, .pattern = "listener {removed} removed"}};
+
+constexpr Layout session_kicked[] = {{.kind = Kind::message,
+                                      .key = "",
+                                      .columns = {},
+                                      .pattern = "session {kicked} of client {client_name} ended"}};
 
 constexpr Column client_session_facts[] = {
     {"id", "session"},
@@ -484,6 +493,10 @@ Document added_export_document(const Export& added) {
     return Document(exports_json({added}), export_added);
 }
 
+Document access_document(const Export& exported) {
+    return Document(exports_json({exported}), export_access);
+}
+
 Document removed_export_document(const std::string& name) {
     return Document(with_schema({{"removed", name}}), export_removed);
 }
@@ -532,6 +545,12 @@ Document sessions_document(const std::optional<std::vector<ClientSession>>& clie
                                  {"server_loaded", server.has_value()},
                                  {"server_sessions", server_list}}),
                     session_records);
+}
+
+Document kicked_document(const ServerSession& kicked) {
+    return Document(
+        with_schema({{"kicked", uuid_text(kicked.id)}, {"client_name", maybe(kicked.client_name)}}),
+        session_kicked);
 }
 
 namespace {

@@ -21,6 +21,8 @@ Document devices_document(const std::vector<Device>& devices, Detail detail,
                           const Interfaces& interfaces);
 Document exports_document(const std::vector<Export>& exports, Detail detail);
 Document added_export_document(const Export& added);
+// Whom it is for now.
+Document access_document(const Export& exported);
 Document removed_export_document(const std::string& name);
 Document listeners_document(const std::vector<Listener>& listeners, const Interfaces& interfaces);
 Document added_listener_document(const Listener& added, const Interfaces& interfaces);
@@ -35,6 +37,8 @@ Document changed_path_document(const std::string& device, std::uint32_t path,
 Document sessions_document(const std::optional<std::vector<ClientSession>>& client,
                            const std::optional<std::vector<ServerSession>>& server,
                            const Interfaces& interfaces);
+
+Document kicked_document(const ServerSession& kicked);
 
 // An address of a server at which nothing answered.
 struct FailedAttempt {

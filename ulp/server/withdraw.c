@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Opens that a client has to give up although its session stays.
+ *
+ * A client that is asked ends its I/O on the export and closes it, and keeps its path for
+ * what else it has open. One that does not loses the path: to invalidate a key under its
+ * I/O would break the queue pair all the same.
+ */
+#include "server.h"
+
+/* Counts the opens that ended, so that nobody who waits for one misses it. */
+static atomic_t rblk_srv_closes = ATOMIC_INIT(0);
+static DECLARE_WAIT_QUEUE_HEAD(rblk_srv_closed);
+
+/**
+ * rblk_srv_withdraw_closed - an open has ended
+ *
+ * Context: Any. Does not sleep.
+ */
+void rblk_srv_withdraw_closed(void)
+{
+	atomic_inc(&rblk_srv_closes);
+	wake_up_all(&rblk_srv_closed);
+}
+
+/* The open of a path that has to go, or NULL. */
+static struct rblk_srv_open *rblk_srv_withdraw_hit(const struct rblk_srv_withdraw *what,
+						   const struct rblk_srv_path *path)
+{
+	struct rblk_srv_open *open;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	list_for_each_entry(open, &path->opens, entry) {
+		if (open->export != what->export)
+			continue;
+		/* In the list, so its path has not left the session. */
+		if (what->reason == RBLK_DENIED &&
+		    rblk_srv_client_allowed(what->export, path->session->client))
+			continue;
+		return open;
+	}
+	return NULL;
+}
+
+/**
+ * rblk_srv_withdraw_begin - tell clients to close what they have to give up
+ * @what: which opens, and why
+ *
+ * Those that come later are not meant: the caller has made sure, under the same hold of the
+ * lock, that none is granted any more.
+ *
+ * Context: Process context. Does not sleep. The caller holds rblk_srv_lock.
+ */
+void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what)
+{
+	struct rblk_srv_path *path;
+	struct rblk_srv_open *open;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	list_for_each_entry(path, &rblk_srv_paths, entry) {
+		open = rblk_srv_withdraw_hit(what, path);
+		if (!open || open->withdrawn)
+			continue;
+		open->withdrawn = true;
+		open->reason = what->reason;
+		open->close_by = jiffies + RBLK_SRV_REVOKE_TIMEOUT;
+		/* Its lock comes before ours: let a work of it do that, if it has not ended. */
+		spin_lock_irq(&path->rx_lock);
+		if (!path->rx_closed) {
+			path->revoke = true;
+			queue_work(rblk_srv_wq, &path->rx_work);
+		}
+		spin_unlock_irq(&path->rx_lock);
+	}
+}
+
+/*
+ * A path that has not given it up yet, with a reference, and by when it has to. Those whose
+ * time is over are broken, all at once: one that hangs delays no other.
+ */
+static struct rblk_srv_path *rblk_srv_withdraw_next(const struct rblk_srv_withdraw *what,
+						    unsigned long *close_by)
+{
+	struct rblk_srv_path *path, *found = NULL;
+	const struct rblk_srv_open *open;
+
+	mutex_lock(&rblk_srv_lock);
+	list_for_each_entry(path, &rblk_srv_paths, entry) {
+		open = rblk_srv_withdraw_hit(what, path);
+		if (!open || !open->withdrawn)
+			continue;
+		if (time_after_eq(jiffies, open->close_by))
+			rblk_srv_path_error(path, -ETIMEDOUT, "it did not close an export in time");
+		if (found && !time_before(open->close_by, *close_by))
+			continue;
+		found = path;
+		*close_by = open->close_by;
+	}
+	if (found)
+		kref_get(&found->ref);
+	mutex_unlock(&rblk_srv_lock);
+	return found;
+}
+
+/**
+ * rblk_srv_withdraw_wait - wait until clients have given up what they were told to
+ * @what: which opens; the caller holds a reference on the export
+ * @deadline: when to give up, in jiffies
+ *
+ * Context: Process context. Sleeps. The caller holds no lock of ours.
+ * Return: whether no key of such an open is left.
+ */
+bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long deadline)
+{
+	unsigned long close_by;
+	struct rblk_srv_path *path;
+	bool ended = true;
+	int closes;
+	long left;
+
+	while (ended) {
+		closes = atomic_read(&rblk_srv_closes);
+		path = rblk_srv_withdraw_next(what, &close_by);
+		if (!path)
+			return true;
+		left = close_by - jiffies;
+		if (left > 0)
+			wait_event_timeout(rblk_srv_closed, atomic_read(&rblk_srv_closes) != closes,
+					   left);
+		else
+			ended = wait_for_completion_timeout(&path->ended,
+							    max_t(long, deadline - jiffies, 1));
+		rblk_srv_path_put(path);
+	}
+	return false;
+}
