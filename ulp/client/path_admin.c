@@ -101,6 +101,7 @@ static void rblk_clt_path_ask_others(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_path *other;
+	bool known;
 
 	do {
 		mutex_lock(&rblk_clt_lock);
@@ -108,7 +109,10 @@ static void rblk_clt_path_ask_others(struct rblk_clt_path *path)
 		other = rblk_clt_active_best(path, true);
 		spin_unlock_irq(&session->lock);
 		mutex_unlock(&rblk_clt_lock);
-	} while (other && !rblk_clt_path_answers(other) && READ_ONCE(other->state) != RBLK_PATH_LIVE);
+		/* One that did not, and is broken by that, leaves the next one to ask. */
+		known = !other || rblk_clt_path_answers(other) ||
+			READ_ONCE(other->state) == RBLK_PATH_LIVE;
+	} while (!known);
 }
 
 /* GENERATION takes its generation, if it was the active one until now, or 0. */

@@ -7,14 +7,21 @@
 #include <linux/slab.h>
 #include "server.h"
 
-static void rblk_srv_unregister(struct rblk_srv_path *path, struct rblk_srv_open *open)
+/* Return: false if the device did not take back a key; it is good as long as the queue pairs. */
+static bool rblk_srv_unregister(struct rblk_srv_path *path, struct rblk_srv_open *open)
 {
-	while (open->nr_mrs)
+	bool all = true;
+
+	while (open->nr_mrs) {
+		if (rblk_mr_release(&open->mrs[--open->nr_mrs], path->dev))
+			continue;
 		/* Lost rather than written to by a peer when it is somebody else's. */
-		if (!rblk_mr_release(&open->mrs[--open->nr_mrs], path->dev))
-			kref_get(&open->export->ref);
+		kref_get(&open->export->ref);
+		all = false;
+	}
 	kvfree(open->mrs);
 	open->mrs = NULL;
+	return all;
 }
 
 static void rblk_srv_open_free(struct rblk_srv_path *path, struct rblk_srv_open *open)
@@ -174,7 +181,7 @@ struct rblk_srv_open *rblk_srv_open_find(struct rblk_srv_path *path, u32 handle)
  * pair to an access error, and nothing else happens.
  *
  * Context: Process context. Sleeps. The caller holds the path's lock.
- * Return: RBLK_OK or RBLK_MALFORMED.
+ * Return: RBLK_OK or RBLK_MALFORMED; RBLK_INTERNAL if a key is left, and the path ends.
  */
 enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle)
 {
@@ -182,6 +189,11 @@ enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle)
 
 	if (!handle || !open)
 		return RBLK_MALFORMED;
+	/* It counts as open, for who waits for its end, until the queue pairs are gone. */
+	if (!rblk_srv_unregister(path, open)) {
+		rblk_srv_path_error(path, -EIO, "the device did not take back a key");
+		return RBLK_INTERNAL;
+	}
 	path->nr_opens--;
 	rblk_srv_open_free(path, open);
 	return RBLK_OK;
@@ -198,18 +210,18 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 {
 	struct rblk_msg msg = { .type = RBLK_MSG_REVOKE };
 	struct rblk_srv_open *open;
-	bool withdrawn;
+	bool due;
 	int err = 0, tries = 50;
 
 	lockdep_assert_held(&path->lock);
 	list_for_each_entry(open, &path->opens, entry) {
 		mutex_lock(&rblk_srv_lock);
-		withdrawn = open->withdrawn;
+		due = open->withdrawn && !open->revoked;
+		open->revoked |= due;
 		msg.revoke.reason = open->reason;
 		mutex_unlock(&rblk_srv_lock);
-		if (!withdrawn || open->revoked)
+		if (!due)
 			continue;
-		open->revoked = true;
 		msg.revoke.handle = open->handle;
 		/* Half of the buffers are for answers and pings, which cannot wait. */
 		while (tries > 0 && READ_ONCE(path->state) == RBLK_SRV_READY &&

@@ -126,7 +126,7 @@ struct rblk_srv_export_args {
  * @export: the export
  * @handle: its name on this path
  * @read_only: for reading only
- * @withdrawn: the client has to close it; this and the next two under rblk_srv_lock
+ * @withdrawn: the client has to close it; this and the next three under rblk_srv_lock
  * @reason: why
  * @close_by: when the path is lost if it has not, in jiffies
  * @revoked: the client was told

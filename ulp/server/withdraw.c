@@ -8,6 +8,9 @@
  */
 #include "server.h"
 
+/* How often somebody who waits looks whose time is over. */
+#define RBLK_SRV_WITHDRAW_LOOK	(HZ / 20)
+
 /* Counts the opens that ended, so that nobody who waits for one misses it. */
 static atomic_t rblk_srv_closes = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(rblk_srv_closed);
@@ -59,9 +62,11 @@ void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what)
 	lockdep_assert_held(&rblk_srv_lock);
 	list_for_each_entry(path, &rblk_srv_paths, entry) {
 		open = rblk_srv_withdraw_hit(what, path);
-		if (!open || open->withdrawn)
+		/* Whoever waited for it may have gone away: its client is asked again then. */
+		if (!open || (open->withdrawn && time_before(jiffies, open->close_by)))
 			continue;
 		open->withdrawn = true;
+		open->revoked = false;
 		open->reason = what->reason;
 		open->close_by = jiffies + RBLK_SRV_REVOKE_TIMEOUT;
 		/* Its lock comes before ours: let a work of it do that, if it has not ended. */
@@ -112,25 +117,26 @@ static struct rblk_srv_path *rblk_srv_withdraw_next(const struct rblk_srv_withdr
  */
 bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long deadline)
 {
-	unsigned long close_by;
 	struct rblk_srv_path *path;
-	bool ended = true;
+	unsigned long close_by;
 	int closes;
 	long left;
 
-	while (ended) {
+	for (;;) {
 		closes = atomic_read(&rblk_srv_closes);
 		path = rblk_srv_withdraw_next(what, &close_by);
 		if (!path)
 			return true;
-		left = close_by - jiffies;
-		if (left > 0)
+		left = min_t(long, deadline - jiffies, RBLK_SRV_WITHDRAW_LOOK);
+		if (left <= 0)
+			break;
+		if (time_before(jiffies, close_by))
 			wait_event_timeout(rblk_srv_closed, atomic_read(&rblk_srv_closes) != closes,
-					   left);
+					   clamp_t(long, close_by - jiffies, 1, left));
 		else
-			ended = wait_for_completion_timeout(&path->ended,
-							    max_t(long, deadline - jiffies, 1));
+			wait_for_completion_timeout(&path->ended, left);
 		rblk_srv_path_put(path);
 	}
+	rblk_srv_path_put(path);
 	return false;
 }
