@@ -8,7 +8,7 @@ from typing import Callable
 from . import fio, rblk
 from .mishaps import Mishaps
 from .rig import UNLOAD_LIMIT, Rig
-from .sequence import ERROR, Sequence
+from .sequence import ERROR, Sequence, small_reads
 from .waits import until
 
 SIZE = "8M"
@@ -181,8 +181,7 @@ class Soak:
         forever = ("--path", self.second, "--no-path-timeout", "forever", "--timeout", "30")
         self.devices = {name: self.rig.client.map(self.rig.address, name, *forever) for name in EXPORTS[:2]}
         self.mishaps.settle()
-        size = self.rng.choice((512, 4096, 16384))
-        self.sequence = Sequence(self.rig, self.devices["sequence"], seed=self.rng.randrange(1 << 32), block_size=size, run_of=4, rate=200)
+        self.sequence = Sequence(self.rig, self.devices["sequence"], seed=self.rng.randrange(1 << 32), rate=200, **small_reads(self.rng))
         self.noted = []
         self.fio = self.rig.spawn(self.rig.b, fio.command(self.devices["fio"], randseed=self.rng.randrange(1 << 32), **FIO))
         self.rig.wait_for_io(self.devices["fio"])

@@ -35,9 +35,9 @@ def test_numbers_only_rise(rig, second, seed, request):
     both_live(rig)
     mishaps = Mishaps(rig, random.Random(seed))
     count = FULL_COUNT if request.config.getoption("--full") else COUNT[rig.kind]
-    size = mishaps.rng.choice((512, 4096, 16384))
+    size = sequence.small_reads(mishaps.rng)
     # A node whose only processor has nothing but this to do would take seconds for each command
-    running = Sequence(rig, disk, seed=seed, block_size=size, run_of=4, rate=300)
+    running = Sequence(rig, disk, seed=seed, rate=300, **size)
     told = []
     try:
         for kind in mishaps.some(count):
@@ -52,7 +52,7 @@ def test_numbers_only_rise(rig, second, seed, request):
     finally:
         for number, (what, mark) in enumerate(itertools.zip_longest(told, running.marks(), fillvalue={}), 1):
             print(f"{number:3}: {what}; longest write {mark.get('write_stall')} s, read {mark.get('read_stall')} s")
-    print(f"blocks of {size}: {result}")
+    print(f"{size}: {result}")
     assert max(result["write_stall"], result["read_stall"]) < STALL, result
     rig.client.unmap(disk)
 
@@ -80,7 +80,7 @@ def test_late_writes_are_found(rig, second, fence):
     both_live(rig)
     rig.a.run(f"echo {'N' if fence else 'Y'} > /sys/kernel/debug/rblk/unfenced")
     # Few blocks, which are soon written again, but not before somebody has read them
-    running = Sequence(rig, disk, blocks=32, depth=8, rate=100)
+    running = Sequence(rig, disk, blocks=32, run_of=1, depth=8, rate=100)
     late_writes(rig, disk, running)
     if fence:
         rig.b.run("sleep 2")
