@@ -22,12 +22,26 @@ def down(node: Node, link: int) -> None:
     UML's network device sleeps where it must not when it goes down with a frame to send, and closes a
     descriptor (vector_net_close()) that it has not got when it comes up again.
     """
-    node.run(f"tc qdisc replace dev net{link} root netem loss 100%" if node.kernel.machine == "uml" else f"ip link set net{link} down")
+    if node.kernel.machine == "uml":
+        mute(node, link)
+    else:
+        node.run(f"ip link set net{link} down")
 
 
 def up(node: Node, link: int) -> None:
-    node.run(f"tc qdisc del dev net{link} root" if node.kernel.machine == "uml" else
-             f"ip link set net{link} up; ip addr add {node.ports[link].ipv6}/64 dev net{link} nodad 2>/dev/null || true")
+    if node.kernel.machine == "uml":
+        unmute(node, link)
+    else:
+        node.run(f"ip link set net{link} up; ip addr add {node.ports[link].ipv6}/64 dev net{link} nodad 2>/dev/null || true")
+
+
+def mute(node: Node, link: int) -> None:
+    """All that a node sends on a link is lost, and it does not know."""
+    node.run(f"tc qdisc replace dev net{link} root netem loss 100%")
+
+
+def unmute(node: Node, link: int) -> None:
+    node.run(f"tc qdisc del dev net{link} root")
 
 
 def repair(node: Node) -> None:
@@ -146,11 +160,17 @@ class Mishaps:
         return f"all links cut, {lasted}"
 
     def link_of_a_node(self) -> str:
+        """
+        The client's is down. The server's loses all that it sends: where rxe cannot send the answer to a READ
+        it keeps the state of one that has begun (read_reply()), and begins with the last packet when it is asked
+        again, which completes the READ at the client with success and without its data.
+        """
         link, node = self.link(), self.node()
-        down(node, link)
+        lose, find = (mute, unmute) if node is self.rig.a else (down, up)
+        lose(node, link)
         lasted = self.wait(long=4)
-        up(node, link)
-        return f"net{link} of {node} down, {lasted}"
+        find(node, link)
+        return f"net{link} of {node} {'mute' if lose is mute else 'down'}, {lasted}"
 
     # -- chance
 
