@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two paths, to which something happens all the time: no number in any block ever goes back."""
+import contextlib
 import itertools
 import random
 
@@ -57,23 +58,26 @@ def test_numbers_only_rise(rig, second, seed, request):
     rig.client.unmap(disk)
 
 
-def late_writes(rig, device, running):
-    """Writes are on their way while they are done again over the other path, and newer ones after them; then they arrive."""
-    rig.relay.reorder(1.0, ms=60000, link=0, node=rig.b)
-    until(lambda: rig.relay.counters()[0, rig.b.index]["waiting"] >= 4, 10, "some packets on their way", pause=0.02)
+def late_writes(rig, device, running, link):
+    """Writes are on their way on LINK while they are done again over the other one, and newer ones after them; then they arrive."""
+    rig.relay.reorder(1.0, ms=60000, link=link, node=rig.b)
+    until(lambda: rig.relay.counters()[link, rig.b.index]["waiting"] >= 4, 10, "some packets on their way", pause=0.02)
     # All requests of the checker may be under way, so somebody else has to post one
     break_next_post(rig)
     other = rig.spawn(rig.b, f"dd if={device} of=/dev/null skip=1000 bs=4k count=1 iflag=direct status=none")
-    until(lambda: paths(rig)[0]["state"] != "live", 10, "the loss", pause=0.02)
+    until(lambda: paths(rig)[link]["state"] != "live", 10, "the loss", pause=0.02)
     assert other.wait(20).code == 0
     before = running.mark()["writes"]
-    until(lambda: running.mark()["writes"] > before + 200, 30, "newer writes")
-    assert rig.relay.heal(link=0, node=rig.b) >= 4
+    until(lambda: running.mark()["writes"] > before + 100, 30, "newer writes", pause=0.1)
+    assert rig.relay.heal(link=link, node=rig.b) >= 4
 
 
 @pytest.mark.parametrize("fence", [True, False], ids=["fenced", "unfenced"])
 def test_late_writes_are_found(rig, second, fence):
-    """Without the server's fence numbers do go back: it is the fence that keeps them from it, and the checker that sees it."""
+    """
+    Without the server's fence numbers do go back: it is the fence that keeps them from it, and the checker
+    that sees it. On a slow machine the server may have missed a ping and ended the path by itself.
+    """
     rig.injects = True
     rig.server.export("disk", "8M", ("any",), "--shared")
     disk = rig.client.map(rig.address, "disk", "--path", second)
@@ -81,13 +85,16 @@ def test_late_writes_are_found(rig, second, fence):
     rig.a.run(f"echo {'N' if fence else 'Y'} > /sys/kernel/debug/rblk/unfenced")
     # Few blocks, which are soon written again, but not before somebody has read them
     running = Sequence(rig, disk, blocks=32, run_of=1, depth=8, rate=100)
-    late_writes(rig, disk, running)
-    if fence:
-        rig.b.run("sleep 2")
+    for number in range(2 if fence else 6):
+        late_writes(rig, disk, running, number % 2)
+        with contextlib.suppress(AssertionError):
+            until(lambda: not running.alive(), 3, "")
+            break
         both_live(rig, BACK + 10)
+    if fence:
         print(running.passed())
     else:
-        until(lambda: not running.alive(), 30, "a violation that is found")
+        assert not running.alive(), "no late write was found"
         result = running.result()
         print(result)
         assert running.process.result.code == sequence.VIOLATION, result
