@@ -253,7 +253,7 @@ def test_an_idle_path_is_found_dead(rig, double):
     rig.relay.cut(0)
     until(lambda: state(rig, 0)["state"] != "live", 20, lambda: paths(rig))
     assert state(rig, 0)["last_error"] == "transport retry counter exceeded"
-    assert active(rig) == [1]
+    until(lambda: active(rig) == [1], BACK, lambda: paths(rig))
     rig.relay.heal()
     live(rig, 0, 40)
     fio.verify(rig.b, double, bs="4k", size="256k", iodepth=8)
