@@ -52,7 +52,7 @@ def kernel(kind: str) -> Part:
 
 def scenarios(kind: str) -> Part:
     name = f"vm-{kind}"
-    return Part(name, f"KUnit and scenarios on the {kind} kernel", 60 * 60,
+    return Part(name, f"KUnit and scenarios on the {kind} kernel", 70 * 60,
                 (pytest(name, "tests/vm", "--kernel", kind),), (f"kernel-{kind}", "tool-build"), tests=True, kernel=kind)
 
 

@@ -26,7 +26,8 @@ from rblklab.rundir import Run  # noqa: E402
 import _peer  # noqa: E402
 
 
-# Files of long scenarios, of which each run on the lockdep kernel takes a quarter by chance
+# Files of long scenarios, of which each run takes some by chance: one in so many
+SHARE = {"lockdep": 4, "safety": 2}
 LONG = ("test_allocations", "test_device_removal", "test_half_built", "test_hostile_server", "test_kick", "test_limits",
         "test_many", "test_netlink", "test_no_path", "test_path_changes", "test_paths", "test_peer", "test_recovery",
         "test_sequence", "test_setup_faults", "test_signals", "test_soak", "test_stacked", "test_sysfs", "test_unload",
@@ -57,19 +58,19 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """A quarter of what is long, by chance, where emulation makes it longer still; see Documentation/testing.md."""
+    """Some of what is long, by chance; fewer where emulation makes it longer still. See Documentation/testing.md."""
     if config.getoption("--full"):
         return
     seed = clock.seed()
     rng = random.Random(seed)
     # What somebody names is run
     named = any("::" in word or word.endswith(".py") for word in config.args) or config.option.keyword
-    gone = [item for item in items if not named and "[lockdep" in item.name and
-            item.path.stem in LONG and rng.randrange(4)]
+    gone = [item for item in items if not named and item.path.stem in LONG and
+            any(f"[{kind}" in item.name and rng.randrange(share) for kind, share in SHARE.items())]
     if gone:
         items[:] = [item for item in items if item not in gone]
         config.hook.pytest_deselected(items=gone)
-        config.stash[CHOSEN] = f"RBLK_SEED={seed} left {len(gone)} long scenarios out on the lockdep kernel; --full runs all"
+        config.stash[CHOSEN] = f"RBLK_SEED={seed} left {len(gone)} long scenarios out; --full runs all"
 
 
 def pytest_generate_tests(metafunc):
