@@ -96,6 +96,9 @@ class Field:
         # The generator makes strings of several a plain string
         self.terminated = self.kind == "string" and not spec.get("multi-attr")
 
+    def attribute(self, data: bytes) -> bytes:
+        return attribute(self.number | (NESTED if self.kind == "nest" else 0), data)
+
     def good(self, rng) -> bytes:
         """Something that the policy takes; whether it makes sense is another matter."""
         if self.kind in ("u32", "s32"):
@@ -104,7 +107,7 @@ class Field:
             return struct.pack("=Q", rng.randrange(1 << 64)) if rng.random() < 0.5 else struct.pack("=I", rng.randrange(1 << 32))
         if self.kind == "string":
             return rng.randbytes(rng.randrange(1, self.max_len)).replace(b"\0", b"\xff") + b"\0"
-        if self.kind == "flag":
+        if self.kind in ("flag", "nest"):
             return b""
         return rng.randbytes(self.exact)
 
@@ -126,6 +129,11 @@ class Field:
                     ("not terminated, too long", b"x" * (self.max_len + 1), ended), ("60 KiB", b"y" * 60000, ended),
                     ("junk behind the end", b"disk\0" + rng.randbytes(self.max_len).replace(b"\0", b"z"), "ERANGE"),
                     *([("not terminated", b"disk", "EINVAL")] if self.terminated else [])]
+        if self.kind == "nest":
+            # Addresses are all that is within one
+            return [("an address too short", attribute(1, rng.randbytes(27)), "ERANGE"),
+                    ("an attribute there is not", attribute(77, rng.randbytes(4)), "EINVAL"),
+                    ("less than an attribute", rng.randbytes(3), "ERANGE")]
         return [(f"{size} bytes", rng.randbytes(size), "ERANGE") for size in (0, 1, self.exact - 1, self.exact + 1, 4096, 60000)]
 
 

@@ -48,6 +48,9 @@ NEEDED = {
     "export-add": {"name": text("junk"), "size": number(1 << 21)},
     "export-remove": {"name": text("junk")},
     "export-get": {"name": text("junk")},
+    "export-allow": {"name": text("junk"), "allow": text("somebody")},
+    "export-unallow": {"name": text("junk"), "allow": text("somebody")},
+    "session-kick": {"id": bytes(range(16))},
     "listen-add": {"addr": ipv4()},
     "listen-remove": {"addr": ipv4()},
 }
@@ -59,6 +62,8 @@ SENSELESS = {
                    "allow": NAMES},
     "export-remove": {"name": NAMES},
     "export-get": {"name": NAMES},
+    "export-allow": {"name": NAMES, "allow": NAMES},
+    "export-unallow": {"name": NAMES, "allow": NAMES},
     "listen-add": {"addr": ADDRESSES},
     "listen-remove": {"addr": ADDRESSES},
 }
@@ -85,13 +90,14 @@ class Junk:
     def attributes_of(self, name: str) -> None:
         """One attribute at a time, each wrong in each way, alone and behind good ones."""
         command, fields = self.family.command(name), self.family.fields(name)
-        good = b"".join(attribute(field.number, field.good(self.rng)) for field in fields.values())
+        good = b"".join(field.attribute(field.good(self.rng)) for field in fields.values())
         for field in fields.values():
             for why, data, wanted in field.bad(self.rng):
                 for before in (b"", good):
-                    self.ask(f"{name} {field.name} {why}", command, before + attribute(field.number, data), wanted)
-            self.ask(f"{name} {field.name} nested", command, attribute(field.number | NESTED, field.good(self.rng)), "EINVAL")
-            one = attribute(field.number, field.good(self.rng))
+                    self.ask(f"{name} {field.name} {why}", command, before + field.attribute(data), wanted)
+            other = attribute(field.number | (0 if field.kind == "nest" else NESTED), field.good(self.rng))
+            self.ask(f"{name} {field.name} nested, or not", command, other, "EINVAL")
+            one = field.attribute(field.good(self.rng))
             for length in (0, 1, 3, len(one) + 4, 0xffff):
                 cut = struct.pack("=H", length) + one[2:]
                 self.ask(f"{name} {field.name} says it has {length} bytes", command, cut, "EINVAL")
@@ -143,11 +149,11 @@ class Junk:
             for _ in range(self.rng.randrange(1, 12)):
                 field = self.rng.choice(fields)
                 if self.rng.random() < 0.5:
-                    data += attribute(field.number, field.good(self.rng))
+                    data += field.attribute(field.good(self.rng))
                     told.append(field.name)
                 else:
                     why, junk, verdict = self.rng.choice(field.bad(self.rng))
-                    data += attribute(field.number, junk)
+                    data += field.attribute(junk)
                     told.append(f"{field.name} {why}")
                     wanted = wanted or verdict
             if not wanted:
@@ -186,7 +192,7 @@ class Junk:
         """What changes something is refused whatever it says; what shows something is not."""
         for name in self.family.doing():
             command, fields = self.family.command(name), self.family.fields(name)
-            good = b"".join(attribute(field.number, field.good(self.rng)) for field in fields.values())
+            good = b"".join(field.attribute(field.good(self.rng)) for field in fields.values())
             if self.family.is_admin(name):
                 for data in (b"", good, self.rng.randbytes(64)):
                     self.ask(f"{name} as nobody", command, data, "EPERM", text=False)
