@@ -72,26 +72,34 @@ static struct rblk_clt_path *rblk_clt_path_find(struct rblk_clt_session *session
 	return NULL;
 }
 
-/* Return: whether another path is the active one now. */
-static bool rblk_clt_path_undo_drain(struct rblk_clt_path *path)
+/* Let it carry I/O again, at once if nobody does. */
+static void rblk_clt_path_restore(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_path *found = NULL;
-	bool taken;
 
-	mutex_lock(&rblk_clt_lock);
+	lockdep_assert_held(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
-	taken = session->active != RBLK_CLT_NONE;
-	if (!taken) {
-		WRITE_ONCE(path->drained, false);
-		if (path->state == RBLK_PATH_LIVE)
-			found = rblk_clt_active_found(path);
-	}
+	WRITE_ONCE(path->drained, false);
+	if (path->state == RBLK_PATH_LIVE)
+		found = rblk_clt_active_found(path);
 	spin_unlock_irq(&session->lock);
 	if (found) {
 		rblk_clt_go_on(found);
 		rblk_clt_path_notify(found);
 	}
+}
+
+/* Return: whether another path is the active one now. */
+static bool rblk_clt_path_undo_drain(struct rblk_clt_path *path)
+{
+	bool taken;
+
+	/* No path becomes the active one without it. */
+	mutex_lock(&rblk_clt_lock);
+	taken = READ_ONCE(path->session->active) != RBLK_CLT_NONE;
+	if (!taken)
+		rblk_clt_path_restore(path);
 	mutex_unlock(&rblk_clt_lock);
 	return taken;
 }
@@ -237,7 +245,7 @@ int rblk_clt_path_drain(u32 index, u32 number, bool force, struct netlink_ext_ac
 int rblk_clt_path_undrain(u32 index, u32 number, struct netlink_ext_ack *extack)
 {
 	struct rblk_clt_session *session;
-	struct rblk_clt_path *path, *found = NULL;
+	struct rblk_clt_path *path;
 	unsigned int noio;
 
 	session = rblk_clt_session_begin(index, &noio, extack);
@@ -246,15 +254,7 @@ int rblk_clt_path_undrain(u32 index, u32 number, struct netlink_ext_ack *extack)
 	path = rblk_clt_path_find(session, number, extack);
 	if (path) {
 		mutex_lock(&rblk_clt_lock);
-		spin_lock_irq(&session->lock);
-		WRITE_ONCE(path->drained, false);
-		if (path->state == RBLK_PATH_LIVE)
-			found = rblk_clt_active_found(path);
-		spin_unlock_irq(&session->lock);
-		if (found) {
-			rblk_clt_go_on(found);
-			rblk_clt_path_notify(found);
-		}
+		rblk_clt_path_restore(path);
 		mutex_unlock(&rblk_clt_lock);
 	}
 	rblk_clt_session_end(session, noio);

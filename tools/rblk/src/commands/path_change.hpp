@@ -30,8 +30,13 @@ inline constexpr Argument changed_path = {.kind = Argument::Kind::positional,
                                           .meta = "PATH",
                                           .help = "its number in 'rblk path list DEVICE'",
                                           .offers = Argument::Offers::paths};
+inline constexpr Argument changed_force = {
+    .kind = Argument::Kind::flag,
+    .name = "--force",
+    .meta = "",
+    .help = "also if no other path could carry the I/O now; it waits for one then"};
 
-// Runs a command whose first arguments are the two above.
+// Runs a command whose first arguments are the first two above.
 Exit change_path(Context& context, const Arguments& given, const PathChange& change,
                  const PathChangeRequest& request);
 

@@ -8,8 +8,7 @@ namespace {
 constexpr Argument arguments[] = {
     changed_device,
     changed_path,
-    {Argument::Kind::flag, "--force", "",
-     "also if no other path could carry the I/O now; it waits for one then"},
+    changed_force,
 };
 
 Exit run(Context& context, const Arguments& given) {
