@@ -162,6 +162,7 @@ static_assert(sizeof(struct rblk_wire_ready) == 8);
 
 #define RBLK_OPEN_READ_ONLY	BIT(0)
 #define RBLK_OPEN_SHARED	BIT(1)	/* in the reply only */
+#define RBLK_OPEN_STEAL		BIT(2)	/* in the request only: from another writer */
 #define RBLK_OPEN_FLAGS		(RBLK_OPEN_READ_ONLY | RBLK_OPEN_SHARED)
 
 struct rblk_wire_open {

@@ -333,7 +333,10 @@ static const struct field_case field_cases[] = {
 	{ "open flags 0", G_OPEN, { F(open, flags, 4, 0) }, true },
 	{ "open shared", G_OPEN, { F(open, flags, 4, 2) }, false },
 	{ "open read-only and shared", G_OPEN, { F(open, flags, 4, 3) }, false },
-	{ "open flag 4", G_OPEN, { F(open, flags, 4, 4) }, false },
+	{ "open steal", G_OPEN, { F(open, flags, 4, 4) }, true },
+	{ "open read-only and steal", G_OPEN, { F(open, flags, 4, 5) }, false },
+	{ "open shared and steal", G_OPEN, { F(open, flags, 4, 6) }, false },
+	{ "open flag 8", G_OPEN, { F(open, flags, 4, 8) }, false },
 	{ "open flag 2^31", G_OPEN, { F(open, flags, 4, 0x80000001) }, false },
 	{ "open reserved", G_OPEN, { F(open, reserved, 4, 1) }, true },
 
@@ -526,6 +529,10 @@ static const struct refuse_case refuse_cases[] = {
 	  .token = 1, .queues = 1, .depth = 1 } } },
 	{ "ready queues", { .type = 2, .ready.queues = 129 } },
 	{ "open shared", { .type = 3, .open = { .export = "a", .flags = 2 } } },
+	{ "open read-only and steal", { .type = 3, .open = { .export = "a", .flags = 5 } } },
+	{ "open reply steal", { .type = 0x8003, .open_reply = { .size = 0x200000, .flags = 4,
+	  .incarnation = A_SERVER, .block_size = 512, .extent_shift = 21,
+	  .backing = RBLK_WIRE_MEMORY, .extents = 1 } } },
 	{ "open reply extents", { .type = 0x8003, .open_reply = { .size = 0x400000,
 	  .incarnation = A_SERVER, .block_size = 512, .extent_shift = 21,
 	  .backing = RBLK_WIRE_MEMORY, .extents = 3 } } },
@@ -612,7 +619,8 @@ static bool msg_in_range(const struct rblk_msg *m)
 	case 0x0002:
 		return m->ready.queues >= 1 && m->ready.queues <= 128;
 	case 0x0003:
-		return name_in_range(m->open.export) && m->open.flags <= 1;
+		return name_in_range(m->open.export) &&
+		       (m->open.flags <= 1 || m->open.flags == 4);
 	case 0x8003:
 		return m->open_reply.flags <= 3 && m->open_reply.size &&
 		       m->open_reply.size <= 0x4000000000000 &&

@@ -9,7 +9,7 @@ MAGIC, VERSION = 0x6b6c6272, 1
 CONTROL, IO = 1, 2
 HELLO, READY, OPEN, EXTENTS, CLOSE, PING, REVOKE, FENCE = range(1, 9)
 REPLY = 0x8000
-READ_ONLY, SHARED = 1, 2
+READ_ONLY, SHARED, STEAL = 1, 2, 4
 STATUSES = ("ok malformed version feature denied no-export busy read-only limit no-memory shutdown no-session duplicate device "
             "internal").split()
 MSG_SIZE = 4096

@@ -92,7 +92,7 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 
 /* STATUS takes the server's refusal, if it was that. */
 static int rblk_clt_ask_open(struct rblk_clt_device *dev, struct rblk_clt_path *path,
-			     u32 generation, unsigned long deadline,
+			     u32 generation, u32 flags, unsigned long deadline,
 			     struct rblk_msg_open_reply *open, enum rblk_status *status,
 			     const char **what)
 {
@@ -101,7 +101,7 @@ static int rblk_clt_ask_open(struct rblk_clt_device *dev, struct rblk_clt_path *
 	int err;
 
 	strscpy(msg.open.export, dev->export, sizeof(msg.open.export));
-	msg.open.flags = dev->read_only ? RBLK_OPEN_READ_ONLY : 0;
+	msg.open.flags = flags | (dev->read_only ? RBLK_OPEN_READ_ONLY : 0);
 	err = rblk_clt_ask(path, generation, &msg, &reply, NULL, false,
 			   rblk_clt_ask_deadline(path->session, deadline), what);
 	*status = reply.status;
@@ -196,13 +196,15 @@ static int rblk_clt_take_geometry(struct rblk_clt_device *dev,
 /**
  * rblk_clt_device_open - open the export of a device that is being mapped
  * @dev: the device, in no list yet
+ * @steal: take the export over from another writer; when a path comes back the device does
+ *	not, or two clients would rob each other for ever
  * @deadline: when to give up, in jiffies
  * @what: why it failed, in words
  *
  * Context: Process context. Sleeps, for a bounded time.
  * Return: 0; or a negative errno, and it is not open.
  */
-int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
+int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long deadline,
 			 const char **what)
 {
 	struct rblk_clt_session *session = dev->session;
@@ -223,10 +225,16 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
 		generation = path->generation;
 	}
 	spin_unlock_irq(&session->lock);
-	err = rblk_clt_ask_open(dev, path, generation, deadline, &open, &status, what);
+	err = rblk_clt_ask_open(dev, path, generation, steal ? RBLK_OPEN_STEAL : 0, deadline, &open,
+				&status, what);
 	if (err)
 		return err;
 	err = rblk_clt_take_geometry(dev, &open, what);
+	/* Who asks for it counts on being the only one. */
+	if (!err && steal && dev->shared) {
+		*what = "the export is shared: its writers stay, and none can be robbed";
+		err = -EINVAL;
+	}
 	if (!err)
 		err = rblk_clt_ask_keys(dev, path, generation, open.handle, deadline, what);
 	if (err) {
@@ -300,7 +308,7 @@ static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path
 	bool closed = true;
 	int err;
 
-	err = rblk_clt_ask_open(dev, path, generation, deadline, &open, &status, what);
+	err = rblk_clt_ask_open(dev, path, generation, 0, deadline, &open, &status, what);
 	if (err && status == RBLK_OK)
 		return err;
 	if (status == RBLK_NO_EXPORT || status == RBLK_READ_ONLY) {

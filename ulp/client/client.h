@@ -378,6 +378,7 @@ struct rblk_clt_device {
  * @export: name of the export
  * @client: how this client calls itself
  * @read_only: open it for reading only
+ * @steal: take it over from another writer
  * @queues: I/O connections, 0 for the default
  * @depth: requests in flight on each, 0 for the default
  * @reconnect: bring a path back that is lost
@@ -390,6 +391,7 @@ struct rblk_clt_map_args {
 	char			export[RBLK_NAME_SIZE];
 	char			client[RBLK_NAME_SIZE];
 	bool			read_only;
+	bool			steal;
 	u32			queues;
 	u32			depth;
 	bool			reconnect;
@@ -471,7 +473,7 @@ int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *ms
 		 unsigned long deadline, const char **what);
 
 /* attach.c */
-int rblk_clt_device_open(struct rblk_clt_device *dev, unsigned long deadline,
+int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long deadline,
 			 const char **what);
 void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
 void rblk_clt_device_spread(struct rblk_clt_device *dev);

@@ -251,7 +251,7 @@ static int rblk_clt_device_create(struct rblk_clt_session *session,
 		NL_SET_ERR_MSG(extack, "out of memory");
 		return -ENOMEM;
 	}
-	err = rblk_clt_device_open(dev, args->deadline, &what);
+	err = rblk_clt_device_open(dev, args->steal, args->deadline, &what);
 	if (err)
 		goto err_put;
 	*index = dev->index;

@@ -279,6 +279,13 @@ static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *
 		return -EINVAL;
 	}
 	args->read_only = nla_get_flag(attrs[RBLK_CLIENT_A_DEVICE_READ_ONLY]);
+	attr = attrs[RBLK_CLIENT_A_DEVICE_STEAL];
+	args->steal = nla_get_flag(attr);
+	if (args->steal && args->read_only) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "to read there is nothing to take over: not with read-only");
+		return -EINVAL;
+	}
 	if (attrs[RBLK_CLIENT_A_DEVICE_QUEUES])
 		args->queues = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_QUEUES]);
 	if (attrs[RBLK_CLIENT_A_DEVICE_DEPTH])

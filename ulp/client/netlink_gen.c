@@ -22,7 +22,7 @@ const struct nla_policy rblk_client_route_nl_policy[RBLK_CLIENT_A_ROUTE_SOURCE +
 };
 
 /* RBLK_CLIENT_CMD_MAP - do */
-static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_ROUTE + 1] = {
+static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_STEAL + 1] = {
 	[RBLK_CLIENT_A_DEVICE_SERVER] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
 	[RBLK_CLIENT_A_DEVICE_EXPORT] = { .type = NLA_NUL_STRING, .len = RBLK_CLIENT_NAME_MAX, },
 	[RBLK_CLIENT_A_DEVICE_CLIENT_NAME] = { .type = NLA_NUL_STRING, .len = RBLK_CLIENT_NAME_MAX, },
@@ -34,6 +34,7 @@ static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_RO
 	[RBLK_CLIENT_A_DEVICE_NO_RECONNECT] = { .type = NLA_FLAG, },
 	[RBLK_CLIENT_A_DEVICE_SOURCE] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
 	[RBLK_CLIENT_A_DEVICE_ROUTE] = NLA_POLICY_NESTED(rblk_client_route_nl_policy),
+	[RBLK_CLIENT_A_DEVICE_STEAL] = { .type = NLA_FLAG, },
 };
 
 /* RBLK_CLIENT_CMD_UNMAP - do */
@@ -81,7 +82,7 @@ static const struct genl_split_ops rblk_client_nl_ops[] = {
 		.cmd		= RBLK_CLIENT_CMD_MAP,
 		.doit		= rblk_client_nl_map_doit,
 		.policy		= rblk_client_map_nl_policy,
-		.maxattr	= RBLK_CLIENT_A_DEVICE_ROUTE,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_STEAL,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

@@ -52,7 +52,14 @@ static struct rblk_clt_device *rblk_clt_revoke_find(struct rblk_clt_path *path, 
 
 static const char *rblk_clt_revoke_text(enum rblk_status reason)
 {
-	return reason == RBLK_OK ? "the server withdrew the export" : rblk_status_text(reason);
+	switch (reason) {
+	case RBLK_OK:
+		return "the server withdrew the export";
+	case RBLK_BUSY:
+		return "another client took the export over";
+	default:
+		return rblk_status_text(reason);
+	}
 }
 
 static void rblk_clt_revoke_work(struct work_struct *work)

@@ -277,8 +277,10 @@ static void rblk_ready_decode(const void *body, struct rblk_msg *msg)
 
 static bool rblk_open_ok(const struct rblk_msg *msg)
 {
+	/* Who only reads takes nothing from a writer. */
 	return rblk_wire_name_ok(msg->open.export) &&
-	       !(msg->open.flags & ~RBLK_OPEN_READ_ONLY);
+	       (!msg->open.flags || msg->open.flags == RBLK_OPEN_READ_ONLY ||
+		msg->open.flags == RBLK_OPEN_STEAL);
 }
 
 static void rblk_open_encode(const struct rblk_msg *msg, void *body)

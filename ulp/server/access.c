@@ -123,7 +123,10 @@ static int rblk_srv_unallow_check(const struct rblk_srv_export *export,
  */
 int rblk_srv_export_unallow(struct rblk_srv_export_args *args, struct netlink_ext_ack *extack)
 {
-	struct rblk_srv_withdraw what = { .reason = RBLK_DENIED };
+	struct rblk_srv_withdraw what = {
+		.reason	= RBLK_DENIED,
+		.grace	= RBLK_SRV_REVOKE_TIMEOUT,
+	};
 	struct rblk_srv_export *export;
 	u32 i, at;
 	int err;

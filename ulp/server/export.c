@@ -255,7 +255,10 @@ void rblk_srv_export_unuse(struct rblk_srv_open *open, const struct rblk_srv_pat
  */
 int rblk_srv_export_remove(const char *name, bool force, struct netlink_ext_ack *extack)
 {
-	struct rblk_srv_withdraw what = { .reason = RBLK_OK };
+	struct rblk_srv_withdraw what = {
+		.reason	= RBLK_OK,
+		.grace	= RBLK_SRV_REVOKE_TIMEOUT,
+	};
 	struct rblk_srv_export *export;
 	int err = 0;
 

@@ -119,6 +119,8 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 		return RBLK_NO_MEMORY;
 	open->read_only = msg->flags & RBLK_OPEN_READ_ONLY;
 	status = rblk_srv_export_use(msg->export, path, open);
+	if (status == RBLK_BUSY && msg->flags & RBLK_OPEN_STEAL)
+		status = rblk_srv_steal(msg->export, path, open);
 	if (status != RBLK_OK) {
 		kfree(open);
 		return status;

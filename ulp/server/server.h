@@ -50,6 +50,8 @@
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
 #define RBLK_SRV_SILENCE	6	/* pings, of a client that answers them */
 #define RBLK_SRV_REVOKE_TIMEOUT	(5 * HZ)	/* for a client to close what is withdrawn */
+#define RBLK_SRV_STEAL_GRACE	(3 * HZ)	/* the same, if another client waits for it */
+#define RBLK_SRV_STEAL_TIMEOUT	(8 * HZ)	/* in all: less than it waits for a reply */
 #define RBLK_SRV_FENCE_TIMEOUT	(2 * HZ)	/* for a path to end; the client asks again */
 #define RBLK_SRV_KICK_TIMEOUT	(20 * HZ)	/* for all paths of a session to end */
 
@@ -152,11 +154,15 @@ struct rblk_srv_open {
  * struct rblk_srv_withdraw - opens that clients have to give up
  * @export: of this export
  * @reason: RBLK_OK, it was removed: all of them. RBLK_DENIED: those of clients that its
- *	access list does not let in
+ *	access list does not let in. RBLK_BUSY: those for writing, but for the session of @path
+ * @grace: how long clients have to close them, in jiffies
+ * @path: on which somebody waits for it, which then ends if the path does; or NULL
  */
 struct rblk_srv_withdraw {
 	struct rblk_srv_export	*export;
 	enum rblk_status	reason;
+	unsigned long		grace;
+	struct rblk_srv_path	*path;
 };
 
 /**
@@ -323,6 +329,8 @@ int rblk_srv_export_allow(const struct rblk_srv_export_args *args, struct netlin
 int rblk_srv_export_unallow(struct rblk_srv_export_args *args, struct netlink_ext_ack *extack);
 
 /* withdraw.c */
+enum rblk_status rblk_srv_steal(const char *name, struct rblk_srv_path *path,
+				struct rblk_srv_open *open);
 void rblk_srv_withdraw_closed(void);
 void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what);
 bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long deadline);

@@ -8,7 +8,7 @@
  */
 #include "server.h"
 
-/* How often somebody who waits looks whose time is over. */
+/* How often somebody who waits looks whose time is over, and whether its own path ends. */
 #define RBLK_SRV_WITHDRAW_LOOK	(HZ / 20)
 
 /* Counts the opens that ended, so that nobody who waits for one misses it. */
@@ -40,6 +40,9 @@ static struct rblk_srv_open *rblk_srv_withdraw_hit(const struct rblk_srv_withdra
 		if (what->reason == RBLK_DENIED &&
 		    rblk_srv_client_allowed(what->export, path->session->client))
 			continue;
+		if (what->reason == RBLK_BUSY &&
+		    (open->read_only || path->session == what->path->session))
+			continue;
 		return open;
 	}
 	return NULL;
@@ -49,8 +52,7 @@ static struct rblk_srv_open *rblk_srv_withdraw_hit(const struct rblk_srv_withdra
  * rblk_srv_withdraw_begin - tell clients to close what they have to give up
  * @what: which opens, and why
  *
- * Those that come later are not meant: the caller has made sure, under the same hold of the
- * lock, that none is granted any more.
+ * Those that come later are not meant.
  *
  * Context: Process context. Does not sleep. The caller holds rblk_srv_lock.
  */
@@ -68,7 +70,7 @@ void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what)
 		open->withdrawn = true;
 		open->revoked = false;
 		open->reason = what->reason;
-		open->close_by = jiffies + RBLK_SRV_REVOKE_TIMEOUT;
+		open->close_by = jiffies + what->grace;
 		/* Its lock comes before ours: let a work of it do that, if it has not ended. */
 		spin_lock_irq(&path->rx_lock);
 		if (!path->rx_closed) {
@@ -112,7 +114,7 @@ static struct rblk_srv_path *rblk_srv_withdraw_next(const struct rblk_srv_withdr
  * @what: which opens; the caller holds a reference on the export
  * @deadline: when to give up, in jiffies
  *
- * Context: Process context. Sleeps. The caller holds no lock of ours.
+ * Context: Process context. Sleeps. The caller holds no lock of ours but that of @what->path.
  * Return: whether no key of such an open is left.
  */
 bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long deadline)
@@ -128,7 +130,8 @@ bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long 
 		if (!path)
 			return true;
 		left = min_t(long, deadline - jiffies, RBLK_SRV_WITHDRAW_LOOK);
-		if (left <= 0)
+		/* Two may wait for the end of each other's path. */
+		if (left <= 0 || (what->path && READ_ONCE(what->path->state) == RBLK_SRV_ENDING))
 			break;
 		if (time_before(jiffies, close_by))
 			wait_event_timeout(rblk_srv_closed, atomic_read(&rblk_srv_closes) != closes,
@@ -139,4 +142,63 @@ bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long 
 	}
 	rblk_srv_path_put(path);
 	return false;
+}
+
+/* Begin to take an export from its writer; whether there is somebody to wait for. */
+static bool rblk_srv_steal_begin(const char *name, struct rblk_srv_withdraw *what)
+{
+	struct rblk_srv_export *export;
+
+	mutex_lock(&rblk_srv_lock);
+	export = rblk_srv_export_find(name);
+	/* Who may not write may not rob; why not, the open says. */
+	if (!export || export->shared || export->read_only ||
+	    !rblk_srv_client_allowed(export, what->path->session->client)) {
+		mutex_unlock(&rblk_srv_lock);
+		return false;
+	}
+	kref_get(&export->ref);
+	what->export = export;
+	rblk_srv_withdraw_begin(what);
+	mutex_unlock(&rblk_srv_lock);
+	return true;
+}
+
+/**
+ * rblk_srv_steal - open an export for writing in the place of another client
+ * @name: its name
+ * @path: who asks
+ * @open: as for rblk_srv_export_use()
+ *
+ * The other one's open ends first, with its keys. Should somebody else come between then, that
+ * one is robbed too, until the time is over.
+ *
+ * Context: Process context. Sleeps, for RBLK_SRV_STEAL_TIMEOUT at the most. The caller holds
+ * the path's lock.
+ * Return: RBLK_OK, or why not; RBLK_BUSY if it could not be had in time.
+ */
+enum rblk_status rblk_srv_steal(const char *name, struct rblk_srv_path *path,
+				struct rblk_srv_open *open)
+{
+	struct rblk_srv_withdraw what = {
+		.reason	= RBLK_BUSY,
+		.grace	= RBLK_SRV_STEAL_GRACE,
+		.path	= path,
+	};
+	unsigned long deadline = jiffies + RBLK_SRV_STEAL_TIMEOUT;
+	enum rblk_status status = RBLK_BUSY;
+	bool gone = true;
+
+	lockdep_assert_held(&path->lock);
+	while (gone && status == RBLK_BUSY && time_before(jiffies, deadline)) {
+		gone = rblk_srv_steal_begin(name, &what);
+		if (gone) {
+			gone = rblk_srv_withdraw_wait(&what, deadline);
+			rblk_srv_export_put(what.export);
+		}
+		if (READ_ONCE(path->state) == RBLK_SRV_ENDING)
+			return RBLK_SHUTDOWN;
+		status = rblk_srv_export_use(name, path, open);
+	}
+	return status;
 }

@@ -259,6 +259,7 @@ TEST_F(Requests, MapWithAll) {
     request.export_name = "db";
     request.client_name = "node-b";
     request.read_only = true;
+    request.steal = true;
     request.queues = 4;
     request.depth = 64;
     request.timeout_ms = 1500;
@@ -281,6 +282,7 @@ TEST_F(Requests, MapWithAll) {
     EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_EXPORT), "db");
     EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME), "node-b");
     EXPECT_TRUE(sent.has(RBLK_CLIENT_A_DEVICE_READ_ONLY));
+    EXPECT_TRUE(sent.has(RBLK_CLIENT_A_DEVICE_STEAL));
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_QUEUES), 4u);
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_DEPTH), 64u);
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 1500u);

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, RBLK_CLIENT_A_DEVICE_MAX> device_names = 
     "queues",       "depth",       "timeout-ms",  "force",   "state",       "reason",
     "size",         "block-size",  "extent-size", "extents", "max-io",      "backing",
     "shared",       "incarnation", "session-id",  "openers", "queue",       "no-path-timeout-ms",
-    "no-reconnect", "source",      "route",       "path"};
+    "no-reconnect", "source",      "route",       "path",    "steal"};
 constexpr AttributeSpec device_spec = {"device", device_names};
 
 constexpr std::array<std::string_view, RBLK_CLIENT_A_QUEUE_MAX> queue_names = {
@@ -150,6 +150,7 @@ Mapped Client::map(const MapRequest& request) {
     message.text(RBLK_CLIENT_A_DEVICE_EXPORT, request.export_name);
     message.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME, request.client_name);
     if (request.read_only) message.flag(RBLK_CLIENT_A_DEVICE_READ_ONLY);
+    if (request.steal) message.flag(RBLK_CLIENT_A_DEVICE_STEAL);
     if (request.queues) message.u32(RBLK_CLIENT_A_DEVICE_QUEUES, *request.queues);
     if (request.depth) message.u32(RBLK_CLIENT_A_DEVICE_DEPTH, *request.depth);
     if (request.timeout_ms) message.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS, *request.timeout_ms);

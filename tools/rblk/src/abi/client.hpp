@@ -110,6 +110,7 @@ struct MapRequest {
     std::string export_name;
     std::string client_name;
     bool read_only = false;
+    bool steal = false;
     // The kernel's choice if absent.
     std::optional<std::uint32_t> queues;
     std::optional<std::uint32_t> depth;
