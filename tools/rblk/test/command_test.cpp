@@ -213,6 +213,7 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"map", "10.0.0.1", "x", "--no-path-timeout", "86401"}, "0 to 86400, or 'forever'"},
         {{"map", "10.0.0.1", "x", "--no-path-timeout", "never"}, "--no-path-timeout is 'never'"},
         {{"map", "10.0.0.1", "x", "--no-reconnect", "--no-path-timeout", "1"}, "exclude"},
+        {{"map", "10.0.0.1", "x", "--steal", "--read-only"}, "exclude each other"},
         {{"unmap"}, "DEVICE"},
         {{"unmap", "sda"}, "sda"},
         {{"unmap", "rblk0p1"}, "partition"},

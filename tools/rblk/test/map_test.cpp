@@ -62,6 +62,13 @@ TEST_F(MapTest, Options) {
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 600000u);
 }
 
+TEST_F(MapTest, Steal) {
+    rig.run({"map", "10.0.0.1", "db"});
+    EXPECT_FALSE(rig.kernel.requests.at(0).has(RBLK_CLIENT_A_DEVICE_STEAL));
+    rig.run({"map", "10.0.0.1", "db", "--steal"});
+    EXPECT_TRUE(rig.kernel.requests.at(1).has(RBLK_CLIENT_A_DEVICE_STEAL));
+}
+
 TEST_F(MapTest, NoPathTimeout) {
     const std::pair<const char*, std::uint32_t> table[] = {
         {"0", 0},

@@ -53,6 +53,7 @@ TEST_P(RefusalTest, ExitCodeAndText) {
 }
 
 const std::vector<std::string> map_words = {"map", "10.0.0.1", "db"};
+const std::vector<std::string> steal_words = {"map", "10.0.0.1", "db", "--steal"};
 const std::vector<std::string> add_words = {"export", "add", "db", "--memory", "2M"};
 const std::vector<std::string> path_words = {"path", "add", "0", "10.0.1.1"};
 const std::vector<std::string> remove_words = {"path", "remove", "0", "1"};
@@ -73,6 +74,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{map_words, EPERM, 4, "denied", "root"},
         Refusal{map_words, EROFS, 4, "denied", "--read-only"},
         Refusal{map_words, EBUSY, 5, "busy", "--shared"},
+        Refusal{map_words, EBUSY, 5, "busy", "--steal"},
+        Refusal{steal_words, EBUSY, 5, "busy", "did not let go of it in time"},
+        Refusal{steal_words, EINVAL, 1, "failure", "without --steal"},
         Refusal{map_words, EEXIST, 5, "busy", "rblk device list"},
         Refusal{map_words, EPROTONOSUPPORT, 7, "protocol_version", "one version"},
         Refusal{map_words, ECANCELED, 1, "failure", ""},

@@ -29,6 +29,8 @@ constexpr Argument arguments[] = {
     {Argument::Kind::values, "--path", "SERVER[:PORT][@SOURCE]",
      "a further path to the same server; may be repeated"},
     {Argument::Kind::flag, "--read-only", "", "open it for reading only"},
+    {Argument::Kind::flag, "--steal", "",
+     "take it over from another client that has it open for writing: its device fails"},
     {.kind = Argument::Kind::value,
      .name = "--queues",
      .meta = "N",
@@ -134,8 +136,13 @@ std::string hint_for(int error, const MapRequest& request) {
                 "this client is '{0}'; on the server, 'rblk export allow {1} {0}' lets it in",
                 request.client_name, request.export_name);
         case EBUSY:
-            return "one client can write it at a time: unmap it there, use --read-only, or export "
-                   "it with --shared";
+            if (request.steal)
+                return "who has it did not let go of it in time: try again, or 'rblk session kick' "
+                       "on the server first";
+            return "one client can write it at a time: unmap it there, take it over with --steal, "
+                   "use --read-only, or export it with --shared";
+        case EINVAL:
+            return request.steal ? "map it without --steal" : "";
         case EROFS:
             return "use --read-only";
         case EEXIST:
@@ -177,6 +184,10 @@ Exit run(Context& context, const Arguments& given) {
     check_name("export", request.export_name);
     request.client_name = client_name(env, given);
     request.read_only = given.given("--read-only");
+    request.steal = given.given("--steal");
+    if (request.steal && request.read_only)
+        throw Error(Exit::usage, "--steal and --read-only exclude each other",
+                    "any number of clients can read, beside the one that writes");
     request.queues = given.number("--queues");
     request.depth = given.number("--depth");
     take_recovery(request, given);
