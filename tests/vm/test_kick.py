@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An administrator takes an export away from a client that is using it, or cuts the client off."""
+"""A client loses an export that it is using: to an administrator, or to another client; or it is cut off."""
 import shlex
 import time
 
 import _wire as wire
-from _peer import is_set_up, set_up
+from _peer import Peer, is_set_up, set_up
 from _recovery import back, hurry, path_of, verified, verifier
 from test_errors import refused
 from rblklab import fio, rblk
@@ -14,6 +14,7 @@ from rblklab.waits import busy, server_clients, sessions_end, timed, took, until
 LIMIT = 30.0
 SESSION, ANOTHER = b"\x11" * 16, b"\x12" * 16
 CLOSE_IN = 5.0  # what a client has for it
+ROBBED_IN = 3.0  # the same, if another client waits
 KICK_LIMIT = {"safety": 5.0, "lockdep": 15.0, "stock": 5.0}  # of a device that works
 REACH = ("pd", "cq", "qp", "mr")  # what a client's rights hang on
 
@@ -27,6 +28,11 @@ def reach(rig, command):
     both = shlex.quote(f"{command} > /dev/null && rdma -j resource show")
     out = rig.a.run(f"chrt -f 50 sh -c {both}", timeout=60).stdout
     return [{kind: int(device[kind]) for kind in REACH} for device in parse_json_list(out.strip())]
+
+
+def hear(kind, seconds=20):
+    """For the peer: what it is told, but for pings."""
+    return f"recv c {seconds * 1000} {wire.begins(kind)}"
 
 
 def asked(rig, count):
@@ -236,8 +242,8 @@ def test_keys_of_a_denied_client_are_dead(rig, peer):
     before = reach(rig, "true")
     unallow = rig.server.command("export", "unallow", "disk", "any")
     setup = len(is_set_up("c", 1, "disk"))
-    honest = peer.start(rig, [*set_up("c", SESSION, 1, "disk"), "recv c 60000", f"send c {wire.close()}", "recv c 5000",
-                              f"send c {wire.open_export('disk')}", "recv c 5000", "write c0 {key} 0 4096"])
+    honest = peer.start(rig, [*set_up("c", SESSION, 1, "disk"), hear(wire.REVOKE, 60), f"send c {wire.close()}", hear(wire.CLOSE | wire.REPLY),
+                              f"send c {wire.open_export('disk')}", hear(wire.OPEN | wire.REPLY), "write c0 {key} 0 4096"])
     asked(rig, 4)
     rig.a.run(unallow, timeout=60)
     lines = [wire.explain(line) for line in honest.wait(30).stdout.splitlines()]
@@ -246,7 +252,7 @@ def test_keys_of_a_denied_client_are_dead(rig, peer):
 
     rig.server("export", "allow", "disk", "any")
     sessions_end(rig, 10)
-    stubborn = peer.start(rig, [*set_up("c", ANOTHER, 1, "disk"), "recv c 60000", "gone c 20000", "gone c0 5000", "write c0 {key} 0 4096"])
+    stubborn = peer.start(rig, [*set_up("c", ANOTHER, 1, "disk"), hear(wire.REVOKE, 60), "gone c 20000", "gone c0 5000", "write c0 {key} 0 4096"])
     asked(rig, 4)
     began = time.monotonic()
     assert reach(rig, unallow) == before
@@ -254,3 +260,123 @@ def test_keys_of_a_denied_client_are_dead(rig, peer):
     lines = [wire.explain(line) for line in stubborn.wait(30).stdout.splitlines()]
     assert lines[setup:-1] == ["c got revoke denied", "c gone", "c0 gone"] and "success" not in lines[-1], lines
     rig.server("export", "allow", "disk", "any")
+
+
+def io_fails(rig, device):
+    """Neither a read nor a write comes through, and neither waits."""
+    for way in (f"if={device} of=/dev/null iflag=direct", f"if=/dev/zero of={device} oflag=direct"):
+        assert rig.b.run(f"dd {way} bs=4k count=1", check=False, timeout=20).code != 0, way
+
+
+def test_a_writer_is_robbed(rig):
+    """Its device fails for good and says why; who reads stays, and so does what else the writer has."""
+    for name in ("disk", "stays"):
+        rig.server.export(name, "8M")
+    victim, stays = (rig.client.map(rig.address, name) for name in ("disk", "stays"))
+    reader = rig.client.map(rig.address, "disk", "--client-name", "reader", "--read-only")
+    cut = busy(rig, victim)
+    job = verifier(rig, stays, 20)
+    words = "map", rig.address, "disk", "--client-name", "thief"
+    without = rig.client(*words, check=False)
+    assert without.code == rblk.BUSY and "--steal" in without.stderr, without
+    assert cut.poll() is None
+    thief = rig.client.map(*words[1:], "--steal")
+    assert cut.wait(LIMIT, check=False).code != 0, "fio must see an error"
+    assert listed(rig, "disk")[2:] == (1, 1)
+    fio.verify(rig.b, thief, bs="4k", size="256k", iodepth=8)
+    rig.b.run(f"cmp -n 262144 {thief} {reader}")
+    io_fails(rig, victim)
+    found = rig.client.devices()
+    assert {device: about["state"] for device, about in found.items()} == {victim: "failed", stays: "live", reader: "live", thief: "live"}
+    assert found[victim]["reason"] == "another client took the export over"
+    verified(job, 90)
+    # Nor when the place is free again
+    rig.client.unmap(thief)
+    io_fails(rig, victim)
+    rig.client.unmap(victim, timeout=20)
+    works(rig, rig.address, "disk")
+
+
+def test_a_robbed_writer_comes_too_late(rig, peer):
+    """With a key that it has given up; and with one that it has not, on queue pairs that are gone by then."""
+    setup = len(is_set_up("c", 1, "disk"))
+    late = "write c0 {key} 0 4096"
+    honest = peer.start(rig, [*set_up("c", SESSION, 1, "disk"), hear(wire.REVOKE, 60), f"send c {wire.close()}", hear(wire.CLOSE | wire.REPLY), "sleep 1500", late])
+    asked(rig, 4)
+    thief = rig.client.map(rig.address, "disk", "--steal")
+    lines = [wire.explain(line) for line in honest.wait(30).stdout.splitlines()]
+    assert lines[setup:] == ["c got revoke busy", "c sent", "c got close-reply ok", "c0 write remote access error"]
+    rig.b.run(f"cmp -n 8388608 {thief} /dev/zero")
+    rig.client.unmap(thief)
+
+    sessions_end(rig, 10)
+    stubborn = peer.start(rig, [*set_up("c", ANOTHER, 1, "disk"), hear(wire.REVOKE, 60), "sleep 10000", late, "gone c 5000", "gone c0 5000"])
+    asked(rig, 4)
+    began = time.monotonic()
+    thief = rig.client.map(rig.address, "disk", "--steal")
+    assert ROBBED_IN - 1 < time.monotonic() - began < ROBBED_IN + KICK_LIMIT[rig.kind]
+    lines = [wire.explain(line) for line in stubborn.wait(40).stdout.splitlines()]
+    assert lines[setup:] == ["c got revoke busy", lines[setup + 1], "c gone", "c0 gone"] and "success" not in lines[setup + 1], lines
+    rig.b.run(f"cmp -n 8388608 {thief} /dev/zero")
+    rig.client.unmap(thief)
+
+
+def test_a_robbed_writer_that_lost_its_path_stays_robbed(rig, peer, peer_binary):
+    """It hears of it only when it is back: it waits while another has the export, and is lost when it is let in."""
+    rig.client.reconnect = True
+    victim = rig.client.map(rig.address, "disk", "--no-path-timeout", "forever")
+    job = rig.spawn(rig.b, fio.command(victim, rw="randrw", bs="4k", size="1m", time_based=1, runtime=600))
+    rig.wait_for_io(victim)
+    rig.relay.cut()
+    # From the server's own node, as the link is cut
+    thief = Peer(peer_binary, rig.a, rig.address).start(rig, [*set_up("c", SESSION), f"send c {wire.open_export('disk', wire.STEAL)}",
+                                                              hear(wire.OPEN | wire.REPLY), "gone c 90000"])
+    until(lambda: [(session["client_name"], session["exports"]) for session in sessions(rig)] == [("peer", ["disk"])],
+          ROBBED_IN + KICK_LIMIT[rig.kind] + 5, lambda: sessions(rig))
+    rig.relay.heal()
+    until(lambda: rig.client.devices()[victim]["reason"] == "another client has the export open for writing", 60,
+          lambda: rig.client.devices())
+    assert rig.client.devices()[victim]["state"] == "recovering" and job.poll() is None
+    rig.server("session", "kick", "peer")
+    assert wire.explain(thief.wait(20).stdout.splitlines()[-2]) == "c got open-reply ok"
+    until(lambda: rig.client.devices()[victim]["state"] == "failed", 20, lambda: rig.client.devices())
+    assert rig.client.devices()[victim]["reason"] == "content lost: another client had the export open for writing meanwhile"
+    assert job.wait(LIMIT, check=False).code != 0
+    io_fails(rig, victim)
+    rig.client.unmap(victim, timeout=20)
+
+
+def test_who_may_not_rob(rig):
+    """Whom the access list does not name; anybody, where the export is for reading only or shared. The writer notices nothing."""
+    rig.server.export("disk", "8M", (rig.b.name,))
+    rig.server.export("shared", "8M", ("any",), "--shared")
+    device, shared = (rig.client.map(rig.address, name) for name in ("disk", "shared"))
+    jobs = [busy(rig, one) for one in (device, shared)]
+    for export, code, said in (("disk", rblk.DENIED, "access list"), ("shared", rblk.FAILED, "none can be robbed")):
+        result = rig.client("map", rig.address, export, "--steal", "--client-name", "thief", check=False)
+        assert result.code == code and said in result.stderr, result
+    assert [job.poll() for job in jobs] == [None, None]
+    assert {about["state"] for about in rig.client.devices().values()} == {"live"}
+    # Without another writer it is a map like any other
+    for job, one in zip(jobs, (device, shared)):
+        job.kill()
+        rig.client.unmap(one)
+    rig.client.unmap(rig.client.map(rig.address, "disk", "--steal"))
+
+
+def test_clients_that_rob_each_other(rig):
+    """At the same moment, in both directions and many of one: nobody hangs, and one at the most has it."""
+    for name in ("left", "right"):
+        rig.server.export(name, "8M")
+    for name in ("left", "right"):
+        rig.client.map(rig.address, name, "--client-name", f"of-{name}")
+    jobs = [rig.client.start("map", rig.address, export, "--steal", "--client-name", f"of-{client}")
+            for export, client in (("left", "right"), ("right", "left"))]
+    jobs += [rig.client.start("map", rig.address, "left", "--steal", "--client-name", f"many-{n}") for n in range(3)]
+    for job in jobs:
+        assert job.wait(60, check=False).code in (rblk.OK, rblk.FAILED, rblk.BUSY), job.result
+    assert facts(rig, "left")["writers"] <= 1 and facts(rig, "right")["writers"] <= 1
+    rig.client("unmap", "all", "--force", timeout=60)
+    sessions_end(rig, 20)
+    for name in ("left", "right"):
+        works(rig, rig.address, name)
