@@ -15,7 +15,7 @@
 //   send C HEX               send a message, and wait until it is out
 //   post C HEX [N]           send it N times, and wait for nothing
 //   flush C                  wait until all of them are out
-//   recv C MS                wait for a message
+//   recv C MS [HEX]          wait for a message; for one that begins with HEX, others are dropped
 //   take NAME FROM LEN       keep bytes of the last message, or of the last private data
 //   gone C MS                wait for the end of the connection
 //   read C KEY ADDRESS LEN, write C KEY ADDRESS LEN
@@ -143,7 +143,15 @@ std::string Script::with(Connection& connection, const Words& words) {
     if (verb == "reject") return connection.reject(bytes(words.at(2))), "rejected";
     if (verb == "send") return connection.post(bytes(words.at(2))), connection.sent();
     if (verb == "flush") return connection.sent();
-    if (verb == "recv") return connection.receive(ms(words.at(2)), last_);
+    if (verb == "recv") {
+        const auto wanted = words.size() > 3 ? "got " + words.at(3) : "";
+        const auto deadline = Clock::now() + ms(words.at(2));
+        for (;;) {
+            const auto left = std::chrono::duration_cast<Milliseconds>(deadline - Clock::now());
+            const auto result = connection.receive(left, last_);
+            if (result.starts_with(wanted) || !result.starts_with("got ")) return result;
+        }
+    }
     if (verb == "disconnect") return connection.disconnect(), "";
     if (verb == "hang") return connection.hang(), "";
     if (verb == "gone") {

@@ -79,6 +79,11 @@ def fence(path=0, generation=1, **header) -> str:
     return message(FENCE, pack("H H I", path, 0, generation), **header)
 
 
+def begins(kind: int) -> str:
+    """What a message of KIND begins with, for who does not want to hear of pings."""
+    return pack("H", kind)
+
+
 def hello_reply(queues=1, depth=16, token=77, server=b"\x22" * 16, mandatory=0, **header) -> str:
     body = pack("Q Q 16s Q H H I", 0, mandatory, server, token, queues, depth, 0)
     return message(HELLO | REPLY, body, **{"tag": "{tag}", **header})

@@ -76,9 +76,9 @@ static void rblk_clt_revoke_work(struct work_struct *work)
 	dev = rblk_clt_revoke_find(path, revoke->generation, revoke->handle);
 	if (dev) {
 		disk = dev->disk;
-		/* Once: a server that repeats itself must not occupy more threads. */
 		/* Before the flag: pairs with the acquire in rblk_clt_device_reason(). */
 		cmpxchg(&dev->revoked_what, NULL, what);
+		/* Once: a server that repeats itself must not occupy more threads. */
 		if (test_and_set_bit(RBLK_DEV_REVOKED, &dev->flags))
 			goto put;
 		rblk_clt_fail_waiting(dev);
