@@ -26,6 +26,7 @@ enum rblk_status {
 	RBLK_DUPLICATE,		/* this connection or open exists already */
 	RBLK_DEVICE,		/* the server's RDMA device cannot do it */
 	RBLK_INTERNAL,		/* anything else that failed at the server */
+	RBLK_WRITTEN,		/* another session had it open for writing meanwhile */
 	RBLK_STATUS_NR
 };
 

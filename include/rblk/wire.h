@@ -163,12 +163,13 @@ static_assert(sizeof(struct rblk_wire_ready) == 8);
 #define RBLK_OPEN_READ_ONLY	BIT(0)
 #define RBLK_OPEN_SHARED	BIT(1)	/* in the reply only */
 #define RBLK_OPEN_STEAL		BIT(2)	/* in the request only: from another writer */
+#define RBLK_OPEN_AGAIN		BIT(3)	/* the same: it was open for writing before */
 #define RBLK_OPEN_FLAGS		(RBLK_OPEN_READ_ONLY | RBLK_OPEN_SHARED)
 
 struct rblk_wire_open {
 	char	export[RBLK_NAME_SIZE];
 	__le32	flags;
-	__le32	reserved;
+	__le32	writer_epoch;	/* with RBLK_OPEN_AGAIN: as it was */
 };
 
 static_assert(sizeof(struct rblk_wire_open) == 72);
@@ -288,6 +289,7 @@ struct rblk_msg_ready {
 struct rblk_msg_open {
 	char	export[RBLK_NAME_SIZE];
 	u32	flags;
+	u32	writer_epoch;
 };
 
 struct rblk_msg_open_reply {

@@ -34,6 +34,7 @@ static const struct status_case status_cases[] = {
 	{ "duplicate", RBLK_DUPLICATE, 12, -EEXIST, false },
 	{ "device", RBLK_DEVICE, 13, -ENODEV, false },
 	{ "internal", RBLK_INTERNAL, 14, -EREMOTEIO, true },
+	{ "written", RBLK_WRITTEN, 15, -ENODATA, false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(status, status_cases, name);
@@ -76,8 +77,8 @@ static void status_text(struct kunit *test)
 
 static void status_all_rows_tested(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, (int)RBLK_STATUS_NR, 15);
-	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(status_cases), 15);
+	KUNIT_EXPECT_EQ(test, (int)RBLK_STATUS_NR, 16);
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(status_cases), 16);
 }
 
 /* Two statuses with one text could not be told apart by the person. */
@@ -100,7 +101,7 @@ static void status_denied_text(struct kunit *test)
 static void status_out_of_range(struct kunit *test)
 {
 	/* Arrange */
-	static const int codes[] = { 15, 16, 255, 0x7fff, 0xffff, INT_MAX, -1, INT_MIN };
+	static const int codes[] = { 16, 17, 255, 0x7fff, 0xffff, INT_MAX, -1, INT_MIN };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(codes); i++) {
@@ -112,7 +113,7 @@ static void status_out_of_range(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, rblk_status_name(status), "unknown");
 		KUNIT_EXPECT_NOT_NULL(test, rblk_status_text(status));
 	}
-	KUNIT_EXPECT_FALSE(test, rblk_status_known(15));
+	KUNIT_EXPECT_FALSE(test, rblk_status_known(16));
 	KUNIT_EXPECT_FALSE(test, rblk_status_known(0x8000));
 	KUNIT_EXPECT_FALSE(test, rblk_status_known(0xffff));
 }

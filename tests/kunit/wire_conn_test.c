@@ -369,7 +369,8 @@ static const struct field_case rep_cases[] = {
 	{ "reject made an accept", reject, { REP(status, 2, 0) }, false },
 	{ "reject malformed", reject, { REP(status, 2, 1) }, true },
 	{ "reject internal", reject, { REP(status, 2, 14) }, true },
-	{ "status 15", reject, { REP(status, 2, 15) }, false },
+	{ "reject written", reject, { REP(status, 2, 15) }, true },
+	{ "status 16", reject, { REP(status, 2, 16) }, false },
 	{ "status 0x0100", reject, { REP(status, 2, 0x0100) }, false },
 	{ "status 0x8000", reject, { REP(status, 2, 0x8000) }, false },
 	{ "status 0xffff", reject, { REP(status, 2, 0xffff) }, false },
@@ -458,7 +459,7 @@ static void conn_every_byte(struct kunit *test)
 				buf[at] = value;
 				err = rblk_wire_decode_rep(buf, 16, &rep);
 				if (!err)
-					bad += rep.version != 1 || (u32)rep.status > 14 ||
+					bad += rep.version != 1 || (u32)rep.status > 15 ||
 					       rep.depth > 1024 || !rep.depth != !!rep.status;
 				else if (at == 4 || at == 5)
 					bad += err != -EPROTONOSUPPORT ||

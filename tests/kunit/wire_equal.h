@@ -38,6 +38,7 @@ static void expect_equal(struct kunit *test, const struct rblk_msg *a, const str
 	case 0x0003:
 		KUNIT_EXPECT_MEMEQ(test, a->open.export, b->open.export, 64);
 		KUNIT_EXPECT_EQ(test, a->open.flags, b->open.flags);
+		KUNIT_EXPECT_EQ(test, a->open.writer_epoch, b->open.writer_epoch);
 		break;
 	case 0x8003:
 		KUNIT_EXPECT_EQ(test, a->open_reply.handle, b->open_reply.handle);

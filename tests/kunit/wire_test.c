@@ -229,7 +229,7 @@ static void wire_header_bytes(struct kunit *test)
 				good = good || err == -EBADMSG;
 				break;
 			case 2:	/* a reason, which comes alone and in a reply */
-				if (reply && !body && (value ? value <= 14 : g->msg.type != 0x8003))
+				if (reply && !body && (value ? value <= 15 : g->msg.type != 0x8003))
 					good = !err && msg.status == value;
 				else
 					good = err == -EBADMSG;
@@ -283,7 +283,8 @@ static const struct field_case field_cases[] = {
 	{ "status in a reply with a body", G_HELLO_REPLY, { STATUS(1) }, false },
 	{ "status of a ready reply", G_READY_REPLY, { STATUS(11) }, true },
 	{ "status 14", G_REFUSAL, { STATUS(14) }, true },
-	{ "status 15", G_REFUSAL, { STATUS(15) }, false },
+	{ "status 15", G_REFUSAL, { STATUS(15) }, true },
+	{ "status 16", G_REFUSAL, { STATUS(16) }, false },
 	{ "status 0x0600", G_REFUSAL, { STATUS(0x0600) }, false },
 	{ "status 0xffff", G_REFUSAL, { STATUS(0xffff) }, false },
 	{ "open reply without body", G_REFUSAL, { STATUS(0) }, false },
@@ -336,9 +337,14 @@ static const struct field_case field_cases[] = {
 	{ "open steal", G_OPEN, { F(open, flags, 4, 4) }, true },
 	{ "open read-only and steal", G_OPEN, { F(open, flags, 4, 5) }, false },
 	{ "open shared and steal", G_OPEN, { F(open, flags, 4, 6) }, false },
-	{ "open flag 8", G_OPEN, { F(open, flags, 4, 8) }, false },
+	{ "open again", G_OPEN, { F(open, flags, 4, 8) }, true },
+	{ "open read-only and again", G_OPEN, { F(open, flags, 4, 9) }, false },
+	{ "open steal and again", G_OPEN, { F(open, flags, 4, 12) }, false },
+	{ "open flag 16", G_OPEN, { F(open, flags, 4, 16) }, false },
 	{ "open flag 2^31", G_OPEN, { F(open, flags, 4, 0x80000001) }, false },
-	{ "open reserved", G_OPEN, { F(open, reserved, 4, 1) }, true },
+	{ "open writer epoch, not again", G_OPEN, { F(open, writer_epoch, 4, 1) }, true },
+	{ "open again, writer epoch all", G_OPEN_AGAIN, { F(open, writer_epoch, 4, U32_MAX) },
+	  true },
 
 	{ "open reply flags 0", G_OPEN_REPLY, { F(open_reply, flags, 4, 0) }, true },
 	{ "open reply flags 4", G_OPEN_REPLY, { F(open_reply, flags, 4, 4) }, false },
@@ -429,7 +435,8 @@ static const struct field_case field_cases[] = {
 	{ "fence reserved", G_FENCE, { F(fence, reserved, 2, 0xffff) }, true },
 	{ "close reserved", G_CLOSE, { F(close, reserved, 4, U32_MAX) }, true },
 	{ "revoke reason 14", G_REVOKE, { F(revoke, reason, 2, 14) }, true },
-	{ "revoke reason 15", G_REVOKE, { F(revoke, reason, 2, 15) }, false },
+	{ "revoke reason 15", G_REVOKE, { F(revoke, reason, 2, 15) }, true },
+	{ "revoke reason 16", G_REVOKE, { F(revoke, reason, 2, 16) }, false },
 	{ "revoke reason 65535", G_REVOKE, { F(revoke, reason, 2, 65535) }, false },
 	{ "revoke reserved", G_REVOKE, { F(revoke, reserved, 2, 0xffff) }, true },
 };
@@ -607,7 +614,7 @@ static bool name_in_range(const char name[64])
 static bool msg_in_range(const struct rblk_msg *m)
 {
 	if (m->status)
-		return m->status <= 14 && m->type & 0x8000;
+		return m->status <= 15 && m->type & 0x8000;
 	switch (m->type) {
 	case 0x0001:
 		return name_in_range(m->hello.client) && m->hello.queues >= 1 &&
@@ -620,7 +627,7 @@ static bool msg_in_range(const struct rblk_msg *m)
 		return m->ready.queues >= 1 && m->ready.queues <= 128;
 	case 0x0003:
 		return name_in_range(m->open.export) &&
-		       (m->open.flags <= 1 || m->open.flags == 4);
+		       (m->open.flags <= 1 || m->open.flags == 4 || m->open.flags == 8);
 	case 0x8003:
 		return m->open_reply.flags <= 3 && m->open_reply.size &&
 		       m->open_reply.size <= 0x4000000000000 &&
@@ -639,7 +646,7 @@ static bool msg_in_range(const struct rblk_msg *m)
 	case 0x0008:
 		return m->fence.path < 64 && m->fence.generation;
 	case 0x0007:
-		return m->revoke.reason <= 14;
+		return m->revoke.reason <= 15;
 	case 0x8002:
 	case 0x0005:
 	case 0x8005:

@@ -9,9 +9,9 @@ MAGIC, VERSION = 0x6b6c6272, 1
 CONTROL, IO = 1, 2
 HELLO, READY, OPEN, EXTENTS, CLOSE, PING, REVOKE, FENCE = range(1, 9)
 REPLY = 0x8000
-READ_ONLY, SHARED, STEAL = 1, 2, 4
+READ_ONLY, SHARED, STEAL, AGAIN = 1, 2, 4, 8
 STATUSES = ("ok malformed version feature denied no-export busy read-only limit no-memory shutdown no-session duplicate device "
-            "internal").split()
+            "internal written").split()
 MSG_SIZE = 4096
 EXTENT_SHIFT = 26  # of this server on this lab's devices
 
@@ -55,8 +55,8 @@ def ready(queues=1, **header) -> str:
     return message(READY, pack("H 6s", queues, bytes(6)), **header)
 
 
-def open_export(name="disk", flags=0, **header) -> str:
-    return message(OPEN, pack("64s I I", name64(name), flags, 0), **header)
+def open_export(name="disk", flags=0, epoch=0, **header) -> str:
+    return message(OPEN, pack("64s I I", name64(name), flags, epoch), **header)
 
 
 def extents(handle="{handle}", first=0, **header) -> str:

@@ -87,7 +87,7 @@ CASES = {
     "hello: a question": (says(wire.hello(tag="{tag}", length=104)), REPLY),
     "hello: its length too large": (says(wire.hello_reply(length=65)), MESSAGE),
     "hello: truncated": (says(wire.message(wire.HELLO | wire.REPLY, "00" * 40, tag="{tag}", length=56)), MESSAGE),
-    "hello: no status there is": (says(wire.bare_reply(wire.HELLO, 15)), MESSAGE),
+    "hello: no status there is": (says(wire.bare_reply(wire.HELLO, 16)), MESSAGE),
     "hello: ok, and no body": (says(wire.bare_reply(wire.HELLO)), MESSAGE),
     "hello: malformed": (says(wire.bare_reply(wire.HELLO, 1)), (rblk.FAILED, "a message made no sense to the server")),
     "hello: limit": (says(wire.bare_reply(wire.HELLO, 8)), (rblk.FAILED, "a limit of the server is reached")),
@@ -224,7 +224,7 @@ def test_a_device_of_a_server_that_turns_bad(rig, peer_binary):
         "a withdrawal": ([f"send c {wire.revoke(1)}", *HEARD, f"send c {wire.bare_reply(wire.CLOSE)}"], "the server withdrew the export"),
         "a denial": ([f"send c {wire.revoke(1, 4)}", *HEARD, f"send c {wire.bare_reply(wire.CLOSE)}"],
                      "the server's access list does not name this client"),
-        "a withdrawal for no reason": ([f"send c {wire.revoke(1, 15)}"], "a message of the server makes no sense"),
+        "a withdrawal for no reason": ([f"send c {wire.revoke(1, 16)}"], "a message of the server makes no sense"),
         "a withdrawal, and no reply": ([f"send c {wire.revoke(1)}"], "the server withdrew the export"),
     }
     seen = {}

@@ -101,7 +101,8 @@ static int rblk_clt_ask_open(struct rblk_clt_device *dev, struct rblk_clt_path *
 	int err;
 
 	strscpy(msg.open.export, dev->export, sizeof(msg.open.export));
-	msg.open.flags = flags | (dev->read_only ? RBLK_OPEN_READ_ONLY : 0);
+	msg.open.flags = dev->read_only ? RBLK_OPEN_READ_ONLY : flags;
+	msg.open.writer_epoch = dev->writer_epoch;
 	err = rblk_clt_ask(path, generation, &msg, &reply, NULL, false,
 			   rblk_clt_ask_deadline(path->session, deadline), what);
 	*status = reply.status;
@@ -263,7 +264,7 @@ static const char *rblk_clt_differs(const struct rblk_clt_device *dev,
 		return "the export is for reading only now";
 	/* What this node has in its page cache, or in flight, is of before that. */
 	if (!dev->shared && open->writer_epoch != dev->writer_epoch)
-		return "content lost: another client had the export open for writing meanwhile";
+		return rblk_status_text(RBLK_WRITTEN);
 	return NULL;
 }
 
@@ -308,10 +309,11 @@ static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path
 	bool closed = true;
 	int err;
 
-	err = rblk_clt_ask_open(dev, path, generation, 0, deadline, &open, &status, what);
+	err = rblk_clt_ask_open(dev, path, generation, RBLK_OPEN_AGAIN, deadline, &open, &status,
+				what);
 	if (err && status == RBLK_OK)
 		return err;
-	if (status == RBLK_NO_EXPORT || status == RBLK_READ_ONLY) {
+	if (status == RBLK_NO_EXPORT || status == RBLK_READ_ONLY || status == RBLK_WRITTEN) {
 		rblk_clt_device_lost(dev, *what);
 		return 0;
 	}

@@ -166,6 +166,12 @@ int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *ms
 		rblk_clt_ask_lost(path, &err, what);
 		goto out;
 	}
+	/* Somebody else's question took all the time: no fault of the path. */
+	if (time_after(jiffies, deadline)) {
+		*what = "the server was busy with another question for too long";
+		err = -ETIMEDOUT;
+		goto out;
+	}
 	spin_lock_irq(&control->lock);
 	msg->tag = ++control->tag;
 	control->asking = true;

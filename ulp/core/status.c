@@ -70,6 +70,11 @@ static const struct rblk_status_info rblk_statuses[] = {
 	[RBLK_INTERNAL] = {
 		"internal", "something failed inside the server", -EREMOTEIO, true
 	},
+	[RBLK_WRITTEN] = {
+		"written",
+		"content lost: another client had the export open for writing meanwhile",
+		-ENODATA, false
+	},
 };
 
 static_assert(ARRAY_SIZE(rblk_statuses) == RBLK_STATUS_NR);

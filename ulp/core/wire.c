@@ -277,16 +277,17 @@ static void rblk_ready_decode(const void *body, struct rblk_msg *msg)
 
 static bool rblk_open_ok(const struct rblk_msg *msg)
 {
-	/* Who only reads takes nothing from a writer. */
+	/* Who only reads takes nothing from a writer, and who comes back robs nobody. */
 	return rblk_wire_name_ok(msg->open.export) &&
 	       (!msg->open.flags || msg->open.flags == RBLK_OPEN_READ_ONLY ||
-		msg->open.flags == RBLK_OPEN_STEAL);
+		msg->open.flags == RBLK_OPEN_STEAL || msg->open.flags == RBLK_OPEN_AGAIN);
 }
 
 static void rblk_open_encode(const struct rblk_msg *msg, void *body)
 {
 	struct rblk_wire_open wire = {
 		.flags = cpu_to_le32(msg->open.flags),
+		.writer_epoch = cpu_to_le32(msg->open.writer_epoch),
 	};
 
 	memcpy(wire.export, msg->open.export, sizeof(wire.export));
@@ -300,6 +301,7 @@ static void rblk_open_decode(const void *body, struct rblk_msg *msg)
 	memcpy(&wire, body, sizeof(wire));
 	memcpy(msg->open.export, wire.export, sizeof(wire.export));
 	msg->open.flags = le32_to_cpu(wire.flags);
+	msg->open.writer_epoch = le32_to_cpu(wire.writer_epoch);
 }
 
 static bool rblk_open_reply_ok(const struct rblk_msg *msg)

@@ -142,7 +142,7 @@ static bool rblk_srv_open_elsewhere(const struct rblk_srv_path *path,
 
 /**
  * rblk_srv_export_use - open an export for a client
- * @name: its name
+ * @msg: what it asks
  * @path: who asks; it has said hello
  * @open: says whether for reading only; takes the export, and is in the path's
  *	list afterwards; undone with rblk_srv_export_unuse()
@@ -154,7 +154,7 @@ static bool rblk_srv_open_elsewhere(const struct rblk_srv_path *path,
  * Return: RBLK_OK, or why not. A client that the access list does not name learns
  * nothing else about an export.
  */
-enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *path,
+enum rblk_status rblk_srv_export_use(const struct rblk_msg_open *msg, struct rblk_srv_path *path,
 				     struct rblk_srv_open *open)
 {
 	enum rblk_status status = RBLK_OK;
@@ -163,7 +163,7 @@ enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *pat
 
 	lockdep_assert_held(&path->lock);
 	mutex_lock(&rblk_srv_lock);
-	export = rblk_srv_export_find(name);
+	export = rblk_srv_export_find(msg->export);
 	if (export)
 		again = rblk_srv_open_elsewhere(path, export, open->read_only);
 	if (!export)
@@ -174,7 +174,14 @@ enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *pat
 		status = RBLK_DUPLICATE;
 	else if (!open->read_only && export->read_only)
 		status = RBLK_READ_ONLY;
+	/* Before it counts as the next writer, and costs the one there is its content. */
+	else if (msg->flags & RBLK_OPEN_AGAIN && !export->shared &&
+		 export->writer_epoch != msg->writer_epoch)
+		status = RBLK_WRITTEN;
 	else if (!open->read_only && export->writers && !export->shared && !again)
+		status = RBLK_BUSY;
+	/* Also the one who is robbed, on another of its paths. */
+	else if (!open->read_only && export->thief && export->thief != path->session)
 		status = RBLK_BUSY;
 	if (status == RBLK_OK) {
 		kref_get(&export->ref);

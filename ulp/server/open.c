@@ -118,9 +118,9 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 	if (!open)
 		return RBLK_NO_MEMORY;
 	open->read_only = msg->flags & RBLK_OPEN_READ_ONLY;
-	status = rblk_srv_export_use(msg->export, path, open);
+	status = rblk_srv_export_use(msg, path, open);
 	if (status == RBLK_BUSY && msg->flags & RBLK_OPEN_STEAL)
-		status = rblk_srv_steal(msg->export, path, open);
+		status = rblk_srv_steal(msg, path, open);
 	if (status != RBLK_OK) {
 		kfree(open);
 		return status;

@@ -51,7 +51,7 @@
 #define RBLK_SRV_SILENCE	6	/* pings, of a client that answers them */
 #define RBLK_SRV_REVOKE_TIMEOUT	(5 * HZ)	/* for a client to close what is withdrawn */
 #define RBLK_SRV_STEAL_GRACE	(3 * HZ)	/* the same, if another client waits for it */
-#define RBLK_SRV_STEAL_TIMEOUT	(8 * HZ)	/* in all: less than it waits for a reply */
+#define RBLK_SRV_STEAL_TIMEOUT	(6 * HZ)	/* in all: less than it waits for a reply */
 #define RBLK_SRV_FENCE_TIMEOUT	(2 * HZ)	/* for a path to end; the client asks again */
 #define RBLK_SRV_KICK_TIMEOUT	(20 * HZ)	/* for all paths of a session to end */
 
@@ -72,6 +72,7 @@ struct rblk_srv_path;
  * @allow: their names
  * @readers: sessions that have it open for reading only
  * @writers: sessions that have it open for writing
+ * @thief: session that takes it over just now, or NULL
  * @last_writer: session that opened it for writing last
  * @writer_epoch: how often that was another one than before
  * @nr_blocks: blocks of memory
@@ -91,6 +92,7 @@ struct rblk_srv_export {
 	char			(*allow)[RBLK_NAME_SIZE];
 	u32			readers;
 	u32			writers;
+	struct rblk_srv_session	*thief;
 	uuid_t			last_writer;
 	u32			writer_epoch;
 	u32			nr_blocks;
@@ -317,7 +319,7 @@ int rblk_srv_export_add(struct rblk_srv_export_args *args, struct netlink_ext_ac
 int rblk_srv_export_remove(const char *name, bool force, struct netlink_ext_ack *extack);
 void rblk_srv_export_remove_all(void);
 struct rblk_srv_export *rblk_srv_export_find(const char *name);
-enum rblk_status rblk_srv_export_use(const char *name, struct rblk_srv_path *path,
+enum rblk_status rblk_srv_export_use(const struct rblk_msg_open *msg, struct rblk_srv_path *path,
 				     struct rblk_srv_open *open);
 u32 rblk_srv_export_written(struct rblk_srv_open *open, const struct rblk_srv_path *path);
 void rblk_srv_export_unuse(struct rblk_srv_open *open, const struct rblk_srv_path *path);
@@ -329,7 +331,7 @@ int rblk_srv_export_allow(const struct rblk_srv_export_args *args, struct netlin
 int rblk_srv_export_unallow(struct rblk_srv_export_args *args, struct netlink_ext_ack *extack);
 
 /* withdraw.c */
-enum rblk_status rblk_srv_steal(const char *name, struct rblk_srv_path *path,
+enum rblk_status rblk_srv_steal(const struct rblk_msg_open *msg, struct rblk_srv_path *path,
 				struct rblk_srv_open *open);
 void rblk_srv_withdraw_closed(void);
 void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what);

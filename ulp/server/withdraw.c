@@ -8,7 +8,7 @@
  */
 #include "server.h"
 
-/* How often somebody who waits looks whose time is over, and whether its own path ends. */
+/* How often somebody who waits looks whose time is over, and what is wanted of itself. */
 #define RBLK_SRV_WITHDRAW_LOOK	(HZ / 20)
 
 /* Counts the opens that ended, so that nobody who waits for one misses it. */
@@ -74,7 +74,7 @@ void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what)
 		/* Its lock comes before ours: let a work of it do that, if it has not ended. */
 		spin_lock_irq(&path->rx_lock);
 		if (!path->rx_closed) {
-			path->revoke = true;
+			WRITE_ONCE(path->revoke, true);
 			queue_work(rblk_srv_wq, &path->rx_work);
 		}
 		spin_unlock_irq(&path->rx_lock);
@@ -130,8 +130,9 @@ bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long 
 		if (!path)
 			return true;
 		left = min_t(long, deadline - jiffies, RBLK_SRV_WITHDRAW_LOOK);
-		/* Two may wait for the end of each other's path. */
-		if (left <= 0 || (what->path && READ_ONCE(what->path->state) == RBLK_SRV_ENDING))
+		/* Its path ends, or has to give up something too, which this work has to tell it. */
+		if (left <= 0 || (what->path && (READ_ONCE(what->path->revoke) ||
+						 READ_ONCE(what->path->state) == RBLK_SRV_ENDING)))
 			break;
 		if (time_before(jiffies, close_by))
 			wait_event_timeout(rblk_srv_closed, atomic_read(&rblk_srv_closes) != closes,
@@ -144,40 +145,43 @@ bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long 
 	return false;
 }
 
-/* Begin to take an export from its writer; whether there is somebody to wait for. */
-static bool rblk_srv_steal_begin(const char *name, struct rblk_srv_withdraw *what)
+/* Begin to take an export from its writer, unless somebody does; the export, or NULL. */
+static struct rblk_srv_export *rblk_srv_steal_begin(const char *name,
+						    struct rblk_srv_withdraw *what)
 {
+	struct rblk_srv_session *session = what->path->session;
 	struct rblk_srv_export *export;
 
 	mutex_lock(&rblk_srv_lock);
 	export = rblk_srv_export_find(name);
 	/* Who may not write may not rob; why not, the open says. */
-	if (!export || export->shared || export->read_only ||
-	    !rblk_srv_client_allowed(export, what->path->session->client)) {
+	if (!export || export->shared || export->read_only || export->thief ||
+	    !rblk_srv_client_allowed(export, session->client)) {
 		mutex_unlock(&rblk_srv_lock);
-		return false;
+		return NULL;
 	}
 	kref_get(&export->ref);
+	export->thief = session;
 	what->export = export;
 	rblk_srv_withdraw_begin(what);
 	mutex_unlock(&rblk_srv_lock);
-	return true;
+	return export;
 }
 
 /**
  * rblk_srv_steal - open an export for writing in the place of another client
- * @name: its name
+ * @msg: what it asks
  * @path: who asks
  * @open: as for rblk_srv_export_use()
  *
- * The other one's open ends first, with its keys. Should somebody else come between then, that
- * one is robbed too, until the time is over.
+ * The other one's opens end first, with their keys. Meanwhile nobody else is let in for
+ * writing, the one who is robbed neither, and nobody else robs it: one at a time.
  *
  * Context: Process context. Sleeps, for RBLK_SRV_STEAL_TIMEOUT at the most. The caller holds
  * the path's lock.
  * Return: RBLK_OK, or why not; RBLK_BUSY if it could not be had in time.
  */
-enum rblk_status rblk_srv_steal(const char *name, struct rblk_srv_path *path,
+enum rblk_status rblk_srv_steal(const struct rblk_msg_open *msg, struct rblk_srv_path *path,
 				struct rblk_srv_open *open)
 {
 	struct rblk_srv_withdraw what = {
@@ -185,20 +189,21 @@ enum rblk_status rblk_srv_steal(const char *name, struct rblk_srv_path *path,
 		.grace	= RBLK_SRV_STEAL_GRACE,
 		.path	= path,
 	};
-	unsigned long deadline = jiffies + RBLK_SRV_STEAL_TIMEOUT;
-	enum rblk_status status = RBLK_BUSY;
-	bool gone = true;
+	struct rblk_srv_export *export;
+	enum rblk_status status;
 
 	lockdep_assert_held(&path->lock);
-	while (gone && status == RBLK_BUSY && time_before(jiffies, deadline)) {
-		gone = rblk_srv_steal_begin(name, &what);
-		if (gone) {
-			gone = rblk_srv_withdraw_wait(&what, deadline);
-			rblk_srv_export_put(what.export);
-		}
-		if (READ_ONCE(path->state) == RBLK_SRV_ENDING)
-			return RBLK_SHUTDOWN;
-		status = rblk_srv_export_use(name, path, open);
-	}
+	export = rblk_srv_steal_begin(msg->export, &what);
+	if (!export)
+		return rblk_srv_export_use(msg, path, open);
+	status = RBLK_BUSY;
+	if (rblk_srv_withdraw_wait(&what, jiffies + RBLK_SRV_STEAL_TIMEOUT))
+		status = rblk_srv_export_use(msg, path, open);
+	else if (READ_ONCE(path->state) == RBLK_SRV_ENDING)
+		status = RBLK_SHUTDOWN;
+	mutex_lock(&rblk_srv_lock);
+	export->thief = NULL;
+	mutex_unlock(&rblk_srv_lock);
+	rblk_srv_export_put(export);
 	return status;
 }
