@@ -147,7 +147,7 @@ struct rblk_wire_hello_reply {
 	__le64	token;
 	__le16	queues;		/* I/O connections allowed */
 	__le16	depth;
-	__le32	reserved;
+	__le32	device;		/* where the path ends: a number of the server's; 0 is unknown */
 };
 
 static_assert(sizeof(struct rblk_wire_hello_reply) == 48);
@@ -280,6 +280,7 @@ struct rblk_msg_hello_reply {
 	u64	token;
 	u16	queues;
 	u16	depth;
+	u32	device;
 };
 
 struct rblk_msg_ready {

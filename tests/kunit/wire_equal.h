@@ -31,6 +31,7 @@ static void expect_equal(struct kunit *test, const struct rblk_msg *a, const str
 		KUNIT_EXPECT_EQ(test, a->hello_reply.token, b->hello_reply.token);
 		KUNIT_EXPECT_EQ(test, a->hello_reply.queues, b->hello_reply.queues);
 		KUNIT_EXPECT_EQ(test, a->hello_reply.depth, b->hello_reply.depth);
+		KUNIT_EXPECT_EQ(test, a->hello_reply.device, b->hello_reply.device);
 		break;
 	case 0x0002:
 		KUNIT_EXPECT_EQ(test, a->ready.queues, b->ready.queues);

@@ -322,7 +322,8 @@ static const struct field_case field_cases[] = {
 	  F(hello_reply, server[8], 8, 0) }, false },
 	{ "hello reply server half null", G_HELLO_REPLY, { F(hello_reply, server[0], 8, 0) },
 	  true },
-	{ "hello reply reserved", G_HELLO_REPLY, { F(hello_reply, reserved, 4, 1) }, true },
+	{ "hello reply device 0", G_HELLO_REPLY, { F(hello_reply, device, 4, 0) }, true },
+	{ "hello reply device all", G_HELLO_REPLY, { F(hello_reply, device, 4, U32_MAX) }, true },
 
 	{ "ready queues 0", G_READY, { F(ready, queues, 2, 0) }, false },
 	{ "ready queues 1", G_READY, { F(ready, queues, 2, 1) }, true },

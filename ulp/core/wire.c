@@ -234,6 +234,7 @@ static void rblk_hello_reply_encode(const struct rblk_msg *msg, void *body)
 		.token = cpu_to_le64(msg->hello_reply.token),
 		.queues = cpu_to_le16(msg->hello_reply.queues),
 		.depth = cpu_to_le16(msg->hello_reply.depth),
+		.device = cpu_to_le32(msg->hello_reply.device),
 	};
 
 	export_uuid(wire.server, &msg->hello_reply.server);
@@ -251,6 +252,7 @@ static void rblk_hello_reply_decode(const void *body, struct rblk_msg *msg)
 	msg->hello_reply.token = le64_to_cpu(wire.token);
 	msg->hello_reply.queues = le16_to_cpu(wire.queues);
 	msg->hello_reply.depth = le16_to_cpu(wire.depth);
+	msg->hello_reply.device = le32_to_cpu(wire.device);
 }
 
 static bool rblk_ready_ok(const struct rblk_msg *msg)

@@ -67,6 +67,7 @@ static enum rblk_status rblk_srv_hello(struct rblk_srv_path *path,
 		.token		= path->token,
 		.queues		= path->nr_queues,
 		.depth		= path->depth,
+		.device		= path->dev->ib->index + 1,
 	};
 	return RBLK_OK;
 }
