@@ -124,7 +124,7 @@ struct queue_case {
 };
 
 /* What a device with 16 SGEs or more gets when it has no use for MRs. */
-#define WITHOUT_MRS { 128, 16, 16, 0, 0, 16, 1048576, 130, 132, 16 }
+#define WITHOUT_MRS { 128, 16, 16, 0, 0, 16, 1048576, 258, 260, 16 }
 
 static const char no_reads[] = "the device cannot send RDMA READs";
 static const char no_write_sge[] = "the device takes no scatter-gather entry in an RDMA WRITE";
@@ -219,16 +219,16 @@ static const struct queue_case queue_cases[] = {
 	{ "siw pages 1", &siw, SET(max_fr_pages, 1), { 128 }, { }, no_iwarp },
 	{ "siw pages 2", &siw, SET(max_fr_pages, 2), { 128 },
 	  { 128, 6, 0, 2, 128, 2, 4096, 386, 388, 16 } },
+	{ "no MRs, SQ 4", &(const struct rblk_dev_caps){ .max_qp_wr = 4, .max_cqe = 100,
+		.max_send_sge = 2, .max_sge_rd = 2, .max_init_rd = 1 }, { }, { 128 },
+	  { 1, 2, 2, 0, 0, 2, 1048576, 4, 6, 1 } },
 	{ "no MRs, SQ 3", &(const struct rblk_dev_caps){ .max_qp_wr = 3, .max_cqe = 100,
 		.max_send_sge = 2, .max_sge_rd = 2, .max_init_rd = 1 }, { }, { 128 },
-	  { 1, 2, 2, 0, 0, 2, 1048576, 3, 5, 1 } },
-	{ "no MRs, SQ 2", &(const struct rblk_dev_caps){ .max_qp_wr = 2, .max_cqe = 100,
-		.max_send_sge = 2, .max_sge_rd = 2, .max_init_rd = 1 }, { }, { 128 },
 	  { }, too_small },
-	{ "no MRs, CQ 5", &(const struct rblk_dev_caps){ .max_qp_wr = 100, .max_cqe = 5,
+	{ "no MRs, CQ 6", &(const struct rblk_dev_caps){ .max_qp_wr = 100, .max_cqe = 6,
 		.max_send_sge = 9, .max_sge_rd = 1, .max_init_rd = 1 }, { }, { 128 },
-	  { 1, 9, 1, 0, 0, 1, 1048576, 3, 5, 1 } },
-	{ "no MRs, CQ 4", &(const struct rblk_dev_caps){ .max_qp_wr = 100, .max_cqe = 4,
+	  { 1, 9, 1, 0, 0, 1, 1048576, 4, 6, 1 } },
+	{ "no MRs, CQ 5", &(const struct rblk_dev_caps){ .max_qp_wr = 100, .max_cqe = 5,
 		.max_send_sge = 9, .max_sge_rd = 1, .max_init_rd = 1 }, { }, { 128 },
 	  { }, too_small },
 
@@ -385,7 +385,7 @@ static void limits_queue_sweep(struct kunit *test)
 		    (p.mrs ? p.mrs != p.depth : !!p.mr_pages) ||
 		    (!p.mrs && (p.max_segments > p.write_sge || p.max_segments > p.read_sge)) ||
 		    (p.mrs && p.max_segments > p.mr_pages) ||
-		    (p.mrs && p.sq_wrs <= 3 * p.depth) || p.sq_wrs <= p.depth ||
+		    (p.mrs && p.sq_wrs <= 3 * p.depth) || p.sq_wrs <= 2 * p.depth ||
 		    p.cq_entries <= p.sq_wrs || (caps.iwarp && p.read_sge) ||
 		    (want.force_mr && (p.read_sge || p.write_sge || !p.mrs)))
 			bad++;

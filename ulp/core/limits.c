@@ -113,8 +113,11 @@ int rblk_plan_queue(const struct rblk_dev_caps *caps, const struct rblk_queue_wa
 		return -ENODEV;
 	}
 
-	/* The data, with REG_MR before it and LOCAL_INV after it. */
-	per = p.mr_pages ? 3 : 1;
+	/*
+	 * The data, and a READ behind a WRITE; with an MR, REG_MR before them. LOCAL_INV follows
+	 * when all of these have completed.
+	 */
+	per = p.mr_pages ? 3 : 2;
 	room = min(caps->max_qp_wr, max(caps->max_cqe, RBLK_QUEUE_CQ_EXTRA) - RBLK_QUEUE_CQ_EXTRA);
 	depth = min(want->depth, RBLK_DEPTH_MAX);
 	depth = min(depth, (max(room, RBLK_SQ_EXTRA) - RBLK_SQ_EXTRA) / per);
