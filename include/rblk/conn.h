@@ -68,6 +68,24 @@ struct rblk_conn_ops {
 	void (*recv)(struct rblk_conn *conn, struct rblk_rx *rx);
 };
 
+/**
+ * struct rblk_conn_tuning - what an administrator may choose of a connection
+ * @tos: type of service of its packets
+ * @ack_timeout: wait for an acknowledgement for 4.096 us * 2^n
+ * @retries: how often the transport tries again then; 7 is endless on rxe
+ */
+struct rblk_conn_tuning {
+	u8	tos;
+	u8	ack_timeout;
+	u8	retries;
+};
+
+/*
+ * 4.096 us * 2^17 = 0.5 s. With 6 retries a peer that does not answer is noticed in about
+ * 4 s; the rdma_cm default takes four times that.
+ */
+#define RBLK_CONN_TUNING	((struct rblk_conn_tuning) { .ack_timeout = 17, .retries = 6 })
+
 /* How far the CM has come. */
 enum rblk_conn_step {
 	RBLK_STEP_NONE,
@@ -79,6 +97,7 @@ enum rblk_conn_step {
 /**
  * struct rblk_conn - one RC connection
  * @ops: what its owner is told
+ * @tuning: how its transport is set up; of one that connects the owner may change it before
  * @id: CM id
  * @dev: its device, which the owner uses
  * @qp: its QP, owned by @id
@@ -106,6 +125,7 @@ enum rblk_conn_step {
  */
 struct rblk_conn {
 	const struct rblk_conn_ops	*ops;
+	struct rblk_conn_tuning		tuning;
 	struct rdma_cm_id		*id;
 	struct rblk_dev			*dev;
 	struct ib_qp			*qp;

@@ -48,7 +48,7 @@ static void rblk_clt_ask_close(struct rblk_clt_path *path, u32 generation, u32 h
  * @dev: the device, which has no request in flight and starts none
  * @deadline: when not to wait for the reply any more, in jiffies
  *
- * The limit is that of the active path; the others have their own, and who is late is lost.
+ * The limit is that of the active paths; the others have their own, and who is late is lost.
  *
  * Context: Process context. Sleeps, for a bounded time. Only the first call does
  * anything.
@@ -57,7 +57,8 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 {
 	struct rblk_clt_session *session = dev->session;
 	struct { u32 generation, handle; } open[RBLK_CLT_PATHS] = {};
-	u32 i, active;
+	unsigned long active;
+	u32 i;
 
 	spin_lock_irq(&session->lock);
 	if (test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags)) {
@@ -78,10 +79,11 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 	active = session->active;
 	spin_unlock_irq(&session->lock);
 	/* First where it matters most: a path that is dead, and nobody knows, takes its time. */
-	if (active != RBLK_CLT_NONE && open[active].generation) {
-		rblk_clt_ask_close(&session->paths[active], open[active].generation,
-				   open[active].handle, deadline);
-		open[active].generation = 0;
+	for_each_set_bit(i, &active, RBLK_CLT_PATHS) {
+		if (open[i].generation)
+			rblk_clt_ask_close(&session->paths[i], open[i].generation,
+					   open[i].handle, deadline);
+		open[i].generation = 0;
 	}
 	deadline = jiffies + RBLK_CLT_CLOSE_TIMEOUT;
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
@@ -218,9 +220,9 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long 
 	/* Not on one that only comes up: the server would take it for nonsense. */
 	spin_lock_irq(&session->lock);
 	for (i = 0; i < RBLK_CLT_PATHS; i++) {
-		/* The active one, or else any; it is opened on the others too before long. */
+		/* An active one, or else any; it is opened on the others too before long. */
 		if (session->paths[i].state != RBLK_PATH_LIVE ||
-		    (generation && session->active != i))
+		    (generation && !(session->active & BIT(i))))
 			continue;
 		path = &session->paths[i];
 		generation = path->generation;

@@ -17,8 +17,8 @@
  *                              that tears down. No callback takes it.
  *   rblk_clt_lock   (mutex)    lists of sessions and devices, users of a session.
  *                              Never held while something waits for a peer.
- *   session->lock   (spinlock) path state, last error, generation, route, counts; which path
- *                              may be active and is,
+ *   session->lock   (spinlock) path state, last error, generation, route, counts; which paths
+ *                              may be active and are,
  *                              and what has to be ended before one is; the generation on
  *                              which a device is open; any context
  *   dev->wait_lock  (spinlock) bios that wait for a path; any context
@@ -50,6 +50,7 @@
 #include <rblk/extent.h>
 #include <rblk/limits.h>
 #include <rblk/path_state.h>
+#include <rblk/policy.h>
 #include <rblk/wire.h>
 
 #define RBLK_CLT_PATHS		8
@@ -60,6 +61,8 @@
 #define RBLK_CLT_STEP_TIMEOUT	(15 * HZ)	/* for a step of a path that comes back */
 #define RBLK_CLT_REOPEN_PAUSE	(2 * HZ)
 #define RBLK_CLT_FENCE_PAUSE	HZ
+/* The other paths carry on for so long if the server does not end what is lost. */
+#define RBLK_CLT_FENCE_PATIENCE	(10 * HZ)
 #define RBLK_CLT_FAILOVER_MS	2000	/* that I/O waits at the least while another path is live */
 /* For what is in flight on a path that is drained: another one carries on within the above. */
 #define RBLK_CLT_DRAIN_TIMEOUT	HZ
@@ -69,7 +72,8 @@
 #define RBLK_CLT_STABLE		(30 * HZ)	/* after which a path has no past */
 #define RBLK_CLT_NO_PATH_MS	30000
 #define RBLK_CLT_FOR_EVER	U32_MAX
-#define RBLK_CLT_NONE		U32_MAX
+#define RBLK_CLT_ANY_ORDER	U32_MAX
+#define RBLK_CLT_SINK_SIZE	8	/* bytes to read behind a write; a block is longer */
 
 struct rblk_clt_path;
 struct rblk_clt_queue_group;
@@ -82,6 +86,7 @@ struct rblk_clt_session;
  * @index: its number, also that of the hardware queue it serves
  * @mrs: an MR for each tag of the hardware queue, or NULL where none are needed
  * @posted: requests so far, more or less: who counts at the same time counts once
+ * @in_flight: requests now
  */
 struct rblk_clt_queue {
 	struct rblk_conn	conn;
@@ -89,6 +94,7 @@ struct rblk_clt_queue {
 	u32			index;
 	struct ib_mr		**mrs;
 	u32			posted;
+	atomic_t		in_flight;
 };
 
 /**
@@ -98,10 +104,11 @@ struct rblk_clt_queue {
  * @read_bytes: by them
  * @write_bytes: by them
  * @errors: of a device: requests that ended with an error
+ * @turn: of a device: requests that had the choice of several paths, more or less
  * @latency_ns: of a path: moving average of how long requests took; 0 for none
  *
  * Written by the queue's completion handler, one at a time; @errors also by who sweeps,
- * and all while there are no requests.
+ * @turn by who submits, and all while there are no requests.
  */
 struct rblk_clt_stats {
 	u64	reads;
@@ -110,6 +117,7 @@ struct rblk_clt_stats {
 	u64	write_bytes;
 	u64	errors;
 	u64	latency_ns;
+	u32	turn;
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -136,17 +144,20 @@ struct rblk_clt_control {
  * struct rblk_clt_route - between which addresses a path lies
  * @server: address and port of the server
  * @source: address of this node, or of no family for what the routes choose
+ * @tuning: how its connections are set up
  */
 struct rblk_clt_route {
 	struct sockaddr_storage	server;
 	struct sockaddr_storage	source;
+	struct rblk_conn_tuning	tuning;
 };
 
 /**
  * struct rblk_clt_path - one way to the server
  * @session: its session
  * @index: its number in the session
- * @route: what it was told
+ * @route: what it was told; its tuning under the session's lock
+ * @tuning: of its connections, in this generation
  * @state: changed by rblk_clt_path_state() only
  * @generation: how often it tried to connect; changed with ask_lock held too
  * @error: why it failed, negative errno; 0 in a new attempt
@@ -156,7 +167,12 @@ struct rblk_clt_route {
  * @attempts: failed ones since it was last live for long enough
  * @connects: how often it became live
  * @losses: how often it was lost then
- * @drained: it is not to be the active one
+ * @drained: it is not to be active
+ * @carried: it was active in this generation, so that something may be on its way
+ * @fence: generation that carried I/O and that the server has to end; 0 for none
+ * @fence_since: when it was lost, in jiffies
+ * @fence_asked: when the server was asked last to end it, or since when it has to be, in jiffies
+ * @draining: that one is not lost yet: what is in flight there is to end first
  * @vacant: there is nothing of it, and its place may be given to another one
  * @until: when to give up, in jiffies, if it is @hurried
  * @hurried: somebody waits for it to come up
@@ -165,11 +181,15 @@ struct rblk_clt_route {
  * @lock: protects the objects below
  * @source: address it comes from, in this generation; changed with the session's lock held too
  * @server_id: what the server says it is; under the session's lock
+ * @server_device: number of the server's RDMA device, 0 if unknown; under the session's lock
+ * @server_told: the server was asked for it
  * @rdma_device: name of its device, kept after it has gone
  * @rdma_port: port of the device
  * @dev_user: it as a user of @dev
  * @dev: its device
  * @pd: its protection domain
+ * @sink: takes what the READs behind strict writes bring
+ * @sink_dma: of it
  * @plan: how its I/O connections are built
  * @control: its control connection
  * @queues: its I/O connections
@@ -183,6 +203,7 @@ struct rblk_clt_path {
 	struct rblk_clt_session	*session;
 	u32			index;
 	struct rblk_clt_route	route;
+	struct rblk_conn_tuning	tuning;
 	enum rblk_path_state	state;
 	u32			generation;
 	int			error;
@@ -193,6 +214,11 @@ struct rblk_clt_path {
 	u32			connects;
 	u32			losses;
 	bool			drained;
+	bool			carried;
+	u32			fence;
+	unsigned long		fence_since;
+	unsigned long		fence_asked;
+	bool			draining;
 	bool			vacant;
 	unsigned long		until;
 	bool			hurried;
@@ -202,11 +228,15 @@ struct rblk_clt_path {
 	struct mutex		lock;		/* protects the objects below */
 	struct sockaddr_storage	source;
 	uuid_t			server_id;
+	u32			server_device;
+	bool			server_told;
 	char			rdma_device[IB_DEVICE_NAME_MAX];
 	u32			rdma_port;
 	struct rblk_dev_user	dev_user;
 	struct rblk_dev		*dev;
 	struct ib_pd		*pd;
+	void			*sink;
+	u64			sink_dma;
 	struct rblk_queue_plan	plan;
 	struct rblk_clt_control	control;
 	struct rblk_clt_queue	*queues;
@@ -215,18 +245,6 @@ struct rblk_clt_path {
 	struct delayed_work	connect_work;
 	struct delayed_work	reopen_work;
 	atomic_t		revokes;
-};
-
-/**
- * struct rblk_clt_fence - a generation that carried I/O and is not to any more
- * @path: index of its path
- * @generation: which; 0 for none
- * @draining: it is not lost yet: what is in flight there is to end first
- */
-struct rblk_clt_fence {
-	u32	path;
-	u32	generation;
-	bool	draining;
 };
 
 /**
@@ -245,11 +263,17 @@ struct rblk_clt_fence {
  * @lock: protects state, error and generation of the paths
  * @wait: for a path to be active
  * @paths: the paths, and places for more, which are REMOVED
- * @active: the one that carries the I/O, or RBLK_CLT_NONE
- * @losses: how often it was lost
- * @fence: what the server has to end before another one is active
+ * @policy: how the I/O is spread over them; enum rblk_policy
+ * @write_order: what the end of a write promises; enum rblk_client_write_order
+ * @strict: writes are
+ * @ordered: and have been for so long that a read over any path finds each that has ended
+ * @order_since: since when what began before may be arriving, in jiffies; of @order_work
+ * @active: a bit for each that carries I/O
+ * @losses: how often one of those was lost
+ * @stopped: none carries any more, and those who wait do not know yet
  * @fence_work: has those ended that are lost
  * @probe_work: sees whether those that are live are so
+ * @order_work: makes writes strict
  * @plan: what the requests are made for; no path may be capable of less
  * @tag_set: shared by the devices
  * @tag_set_ready: @tag_set is allocated
@@ -269,11 +293,17 @@ struct rblk_clt_session {
 	spinlock_t		lock;		/* state and error of the paths */
 	wait_queue_head_t	wait;
 	struct rblk_clt_path	paths[RBLK_CLT_PATHS];
-	u32			active;
+	u32			policy;
+	u32			write_order;
+	bool			strict;
+	bool			ordered;
+	unsigned long		order_since;
+	unsigned long		active;
 	u32			losses;
-	struct rblk_clt_fence	fence;
+	bool			stopped;
 	struct delayed_work	fence_work;
 	struct delayed_work	probe_work;
+	struct delayed_work	order_work;
 	struct rblk_queue_plan	plan;
 	struct blk_mq_tag_set	tag_set;
 	bool			tag_set_ready;
@@ -383,6 +413,8 @@ struct rblk_clt_device {
  * @depth: requests in flight on each, 0 for the default
  * @reconnect: bring a path back that is lost
  * @no_path_ms: how long requests wait for a path, or RBLK_CLT_FOR_EVER
+ * @policy: how the I/O is spread over the paths, or RBLK_POLICY_NR for what there is
+ * @write_order: what the end of a write promises, or RBLK_CLT_ANY_ORDER for what there is
  * @deadline: when to give up, in jiffies
  */
 struct rblk_clt_map_args {
@@ -396,6 +428,8 @@ struct rblk_clt_map_args {
 	u32			depth;
 	bool			reconnect;
 	u32			no_path_ms;
+	u32			policy;
+	u32			write_order;
 	unsigned long		deadline;
 };
 
@@ -438,7 +472,8 @@ void rblk_clt_path_stop(struct rblk_clt_path *path, const char *what);
 void rblk_clt_path_remove(struct rblk_clt_path *path);
 void rblk_clt_path_teardown(struct rblk_clt_path *path);
 bool rblk_clt_path_live(struct rblk_clt_path *path);
-int rblk_clt_path_serve(struct rblk_clt_path *path, const uuid_t *id, const char **what);
+int rblk_clt_path_serve(struct rblk_clt_path *path, const struct rblk_msg_hello_reply *hello,
+			const char **what);
 void rblk_clt_path_end(struct rblk_clt_path *path);
 void rblk_clt_path_notify(struct rblk_clt_path *path);
 
@@ -447,12 +482,32 @@ int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, co
 void rblk_clt_queue_mrs_free(struct rblk_clt_queue *queue);
 
 /* fence.c */
+bool rblk_clt_fence_pending(const struct rblk_clt_session *session);
 void rblk_clt_active_lost(struct rblk_clt_path *path);
+void rblk_clt_active_stop(struct rblk_clt_session *session);
 void rblk_clt_active_break(struct rblk_clt_session *session, const char *what);
 struct rblk_clt_path *rblk_clt_active_found(struct rblk_clt_path *path);
 struct rblk_clt_path *rblk_clt_active_best(struct rblk_clt_path *first, bool other);
 void rblk_clt_go_on(struct rblk_clt_path *path);
+void rblk_clt_policy_set(struct rblk_clt_session *session, enum rblk_policy policy);
 void rblk_clt_fence_work(struct work_struct *work);
+
+/* order.c */
+void rblk_clt_order_check(struct rblk_clt_session *session);
+void rblk_clt_order_set(struct rblk_clt_session *session, u32 order);
+void rblk_clt_order_work(struct work_struct *work);
+
+/**
+ * struct rblk_clt_tune - parameters of a path that are to change
+ * @tos: type of service, or negative
+ * @ack_timeout: as in struct rblk_conn_tuning, or negative
+ * @retries: the same
+ */
+struct rblk_clt_tune {
+	int	tos;
+	int	ack_timeout;
+	int	retries;
+};
 
 /* path_admin.c */
 #define RBLK_CLT_STALE_PAUSE	200	/* ms to wait where the server has an older one still */
@@ -461,6 +516,9 @@ int rblk_clt_path_add(u32 index, const struct rblk_clt_route *route, unsigned lo
 int rblk_clt_path_drop(u32 index, u32 number, bool force, struct netlink_ext_ack *extack);
 int rblk_clt_path_drain(u32 index, u32 number, bool force, struct netlink_ext_ack *extack);
 int rblk_clt_path_undrain(u32 index, u32 number, struct netlink_ext_ack *extack);
+void rblk_clt_tune(struct rblk_conn_tuning *tuning, const struct rblk_clt_tune *tune);
+int rblk_clt_path_tune(u32 index, u32 number, const struct rblk_clt_tune *tune,
+		       struct netlink_ext_ack *extack);
 
 /* probe.c */
 bool rblk_clt_path_answers(struct rblk_clt_path *path);
@@ -498,6 +556,7 @@ u32 rblk_clt_device_state(struct rblk_clt_device *dev, const char **what);
 bool rblk_clt_may_wait(const struct rblk_clt_device *dev);
 bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_path *path);
 struct rblk_clt_path *rblk_clt_path_of(struct rblk_clt_device *dev);
+struct rblk_clt_path *rblk_clt_path_for(struct rblk_clt_device *dev, u32 queue);
 void rblk_clt_fail_waiting(struct rblk_clt_device *dev);
 void rblk_clt_submit_work(struct work_struct *work);
 void rblk_clt_path_lost(struct rblk_clt_device *dev, unsigned long when);
@@ -514,6 +573,7 @@ extern const struct blk_mq_ops rblk_clt_mq_ops;
 unsigned int rblk_clt_cmd_size(const struct rblk_queue_plan *plan);
 void rblk_clt_sweep(struct rblk_clt_path *path);
 void rblk_clt_in_flight(struct rblk_clt_session *session, u32 nr[RBLK_CLT_PATHS]);
+bool rblk_clt_unordered(struct rblk_clt_session *session);
 bool rblk_clt_break_busy(struct rblk_clt_device *dev, const char *what);
 
 /* sysfs.c */

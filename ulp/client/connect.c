@@ -128,6 +128,27 @@ static int rblk_clt_take_source(struct rblk_clt_path *path,
 	return err;
 }
 
+static int rblk_clt_sink_create(struct rblk_clt_path *path)
+{
+	struct ib_device *ib = path->dev->ib;
+	void *sink;
+	u64 dma;
+
+	if (path->dev->caps.iwarp)
+		return 0;
+	sink = kzalloc(RBLK_CLT_SINK_SIZE, GFP_KERNEL);
+	if (!sink)
+		return -ENOMEM;
+	dma = ib_dma_map_single(ib, sink, RBLK_CLT_SINK_SIZE, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(ib, dma)) {
+		kfree(sink);
+		return -ENOMEM;
+	}
+	path->sink = sink;
+	path->sink_dma = dma;
+	return 0;
+}
+
 static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long deadline,
 				   const char **what)
 {
@@ -169,6 +190,9 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 		path->pd = NULL;
 		return err;
 	}
+	err = rblk_clt_sink_create(path);
+	if (err)
+		return err;
 	sizes.sq_wrs = plan.sq_wrs;
 	sizes.rq_wrs = plan.rq_wrs;
 	sizes.cq_entries = plan.cq_entries;
@@ -221,7 +245,7 @@ static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues,
 	}
 	*token = reply.hello_reply.token;
 	*queues = min_t(u32, *queues, reply.hello_reply.queues);
-	err = rblk_clt_path_serve(path, &reply.hello_reply.server, what);
+	err = rblk_clt_path_serve(path, &reply.hello_reply, what);
 	if (err)
 		return err;
 
@@ -356,6 +380,7 @@ static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
 		queues[i].path = path;
 		queues[i].index = i;
 		rblk_conn_init(&queues[i].conn, &rblk_clt_queue_ops);
+		queues[i].conn.tuning = path->tuning;
 	}
 	/* From here on an error wakes whoever waits on any of them. */
 	spin_lock_irq(&session->lock);
@@ -420,7 +445,9 @@ static bool rblk_clt_path_begin(struct rblk_clt_path *path)
 		path->generation++;
 		path->error = 0;
 		path->source.ss_family = 0;
+		path->tuning = path->route.tuning;
 		rblk_conn_init(&path->control.conn, &rblk_clt_control_ops);
+		path->control.conn.tuning = path->tuning;
 	}
 	spin_unlock_irq(&session->lock);
 	mutex_unlock(&path->control.ask_lock);

@@ -368,10 +368,9 @@ void rblk_clt_device_reason(struct rblk_clt_device *dev, int *err, const char **
 	spin_lock_irq(&session->lock);
 	if (rblk_clt_path_of(dev)) {
 		*err = 0;
-	} else if (session->active != RBLK_CLT_NONE &&
-		   session->paths[session->active].state == RBLK_PATH_LIVE) {
+	} else if (session->active) {
 		*err = -EAGAIN;
-		*what = dev->refused_what ?: "it is not open on the active path yet";
+		*what = dev->refused_what ?: "it is not open on an active path yet";
 	} else {
 		*what = "there is no connection to the server";
 		rblk_clt_session_cause(session, err, what);

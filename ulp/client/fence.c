@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which path carries the I/O, and what has to be over before another one does.
+ * Which paths carry the I/O, and what has to be over before what is lost goes on.
  *
- * One path of a session is active: all requests go there. When it is lost, none is
- * active, and all I/O waits (hold.c), until the server has confirmed that the lost
- * generation is dead: its queue pairs destroyed and its registrations gone. Until then
- * what was sent there may be on its way still, and must not land after something newer:
- * what is sent again, but also what comes after a request that failed. The server
- * confirms it by the reply to a FENCE on another path, or by accepting a new generation
- * of the lost one. Then a path that is live and not drained is active, if it can be the one
- * on which this was confirmed; a path that comes back later stands by.
+ * Those are active. By policy preferred it is one; by the others, each that is live, is not
+ * drained, and ends at the same RDMA device of the server, or at another one if what is
+ * written is seen there in time (order.c).
  *
- * So there is never more than one generation that has to be ended: with none active,
- * nothing is sent in another one. It is the session's @fence; under its lock.
+ * When an active path is lost, what was sent there may be on its way still, and must not land
+ * after something newer. So the generation is fenced: the server has to confirm that it is
+ * dead, its queue pairs destroyed and its registrations gone; by the reply to a FENCE
+ * on another path, or by accepting a new generation of the lost one. Until then:
+ *
+ *  - What was in flight on it waits (hold.c), and is not sent again.
+ *  - Other requests go on over the paths that are still active. Nobody who writes
+ *    something newer to the same place is among them: whoever wrote there has no answer yet.
+ *  - When one of those that were in flight is to fail instead of to wait, there is
+ *    an answer. Before it is given, no path is active any more: rblk_clt_active_stop().
+ *  - With none active, none becomes so before the server has confirmed all.
+ *
+ * A path is fenced if it was active in the generation that is lost, also if it is not any
+ * more: then policy or drain took that from it, and something of it may be in flight.
  *
  * A path that is drained (path_admin.c) goes the same way, only that it is not lost before
  * what is in flight there has ended; until then nobody asks the server to end it.
@@ -22,6 +29,24 @@
 #include <rblk/trace.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
+
+/**
+ * rblk_clt_fence_pending - is there a generation that the server has not ended yet?
+ * @session: the session, whose lock the caller holds
+ *
+ * Context: Any.
+ * Return: true if so, or if a path is being drained.
+ */
+bool rblk_clt_fence_pending(const struct rblk_clt_session *session)
+{
+	u32 i;
+
+	lockdep_assert_held(&session->lock);
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		if (session->paths[i].fence)
+			return true;
+	return false;
+}
 
 /**
  * rblk_clt_active_lost - a path is not live any more
@@ -34,25 +59,46 @@ void rblk_clt_active_lost(struct rblk_clt_path *path)
 	struct rblk_clt_session *session = path->session;
 
 	lockdep_assert_held(&session->lock);
-	if (session->active == path->index) {
-		WRITE_ONCE(session->active, RBLK_CLT_NONE);
+	if (session->active & BIT(path->index)) {
+		WRITE_ONCE(session->active, session->active & ~BIT(path->index));
 		session->losses++;
-		session->fence = (struct rblk_clt_fence) {
-			.path		= path->index,
-			.generation	= path->generation,
-		};
-	} else if (session->fence.draining && session->fence.path == path->index &&
-		   session->fence.generation == path->generation) {
-		session->fence.draining = false;
-	} else {
-		return;
 	}
+	if (!path->carried)
+		return;
+	path->carried = false;
+	path->fence = path->generation;
+	path->fence_since = jiffies;
+	path->fence_asked = jiffies;
+	path->draining = false;
 	/* Under the lock: else the end of the session could cancel it before it is queued. */
 	mod_delayed_work(rblk_clt_fence_wq, &session->fence_work, 0);
 }
 
 /**
- * rblk_clt_active_break - break the path that carries the I/O
+ * rblk_clt_active_stop - something fails that may have been in flight on a lost path
+ * @session: the session
+ *
+ * Unless the server has ended all that is lost, no path carries I/O from here on until it
+ * has. The caller gives its answer afterwards.
+ *
+ * Context: Any. Does not sleep.
+ */
+void rblk_clt_active_stop(struct rblk_clt_session *session)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&session->lock, flags);
+	if (session->active && rblk_clt_fence_pending(session)) {
+		WRITE_ONCE(session->active, 0);
+		session->losses++;
+		session->stopped = true;
+		mod_delayed_work(rblk_clt_fence_wq, &session->fence_work, 0);
+	}
+	spin_unlock_irqrestore(&session->lock, flags);
+}
+
+/**
+ * rblk_clt_active_break - break the paths that carry the I/O
  * @session: the session
  * @what: why, a constant string
  *
@@ -60,21 +106,17 @@ void rblk_clt_active_lost(struct rblk_clt_path *path)
  */
 void rblk_clt_active_break(struct rblk_clt_session *session, const char *what)
 {
-	struct rblk_clt_path *path = NULL;
+	u32 i, generation[RBLK_CLT_PATHS];
 	unsigned long flags;
-	u32 generation = 0;
 
 	spin_lock_irqsave(&session->lock, flags);
-	if (session->active != RBLK_CLT_NONE) {
-		path = &session->paths[session->active];
-		generation = path->generation;
-	} else if (session->fence.draining) {
-		path = &session->paths[session->fence.path];
-		generation = session->fence.generation;
-	}
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		generation[i] = session->paths[i].carried ? session->paths[i].generation : 0;
 	spin_unlock_irqrestore(&session->lock, flags);
-	if (path)
-		rblk_clt_path_error_of(path, generation, -ETIMEDOUT, what);
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		if (generation[i])
+			rblk_clt_path_error_of(&session->paths[i], generation[i], -ETIMEDOUT,
+					       what);
 }
 
 /**
@@ -105,46 +147,141 @@ struct rblk_clt_path *rblk_clt_active_best(struct rblk_clt_path *first, bool oth
 	return best;
 }
 
-/* With nothing left that has to be ended. */
+/* May it carry I/O together with another one? */
+static bool rblk_clt_active_with(const struct rblk_clt_path *path,
+				 const struct rblk_clt_path *other)
+{
+	const struct rblk_clt_session *session = path->session;
+
+	return path->state == RBLK_PATH_LIVE && !path->drained &&
+	       ((path->server_device && path->server_device == other->server_device) ||
+		session->ordered || session->write_order == RBLK_CLIENT_WRITE_ORDER_RELAXED);
+}
+
+/*
+ * Which one is to be active, with none active. One that was, in the generation that it has, comes
+ * first: what was written over it is seen over it.
+ */
+static struct rblk_clt_path *rblk_clt_active_first(struct rblk_clt_path *first)
+{
+	struct rblk_clt_session *session = first->session;
+	struct rblk_clt_path *path, *best = NULL;
+	u32 i;
+
+	for (i = 0; i < RBLK_CLT_PATHS; i++) {
+		path = &session->paths[i];
+		if (path->carried && !path->drained &&
+		    (!best || rblk_clt_served(path) > rblk_clt_served(best)))
+			best = path;
+	}
+	return best ?: rblk_clt_active_best(first, false);
+}
+
+/*
+ * Let as many paths carry the I/O as may.
+ * Return: one that does, if there is one more than before; or NULL.
+ */
 static struct rblk_clt_path *rblk_clt_active_choose(struct rblk_clt_path *first)
 {
 	struct rblk_clt_session *session = first->session;
+	unsigned long active = session->active;
 	struct rblk_clt_path *path;
+	u32 i;
 
 	lockdep_assert_held(&session->lock);
-	if (session->active != RBLK_CLT_NONE || session->fence.generation)
+	if (active) {
+		path = &session->paths[__ffs(active)];
+	} else {
+		/* The first one goes on with what was lost. */
+		if (rblk_clt_fence_pending(session))
+			return NULL;
+		path = rblk_clt_active_first(first);
+		if (!path)
+			return NULL;
+		active = BIT(path->index);
+	}
+	for (i = 0; session->policy != RBLK_POLICY_PREFERRED && i < RBLK_CLT_PATHS; i++)
+		if (rblk_clt_active_with(&session->paths[i], path))
+			active |= BIT(i);
+	if (active == session->active)
 		return NULL;
-	path = rblk_clt_active_best(first, false);
-	if (!path)
-		return NULL;
-	WRITE_ONCE(session->active, path->index);
+	/* Before it is seen: whoever loses it has it fenced. */
+	for_each_set_bit(i, &active, RBLK_CLT_PATHS)
+		session->paths[i].carried = true;
+	WRITE_ONCE(session->active, active);
 	wake_up_all(&session->wait);
 	return path;
 }
 
+/*
+ * The server has ended something that was lost.
+ * Return: a path that carries the I/O, if what waits may go on; or NULL.
+ */
+static struct rblk_clt_path *rblk_clt_active_fenced(struct rblk_clt_path *over)
+{
+	struct rblk_clt_session *session = over->session;
+	struct rblk_clt_path *found = rblk_clt_active_choose(over);
+
+	lockdep_assert_held(&session->lock);
+	if (!found && session->active && !rblk_clt_fence_pending(session))
+		found = &session->paths[__ffs(session->active)];
+	return found;
+}
+
 /**
- * rblk_clt_active_found - a path is live, and it or another may be the active one
+ * rblk_clt_active_found - a path is live, and it or another may carry I/O
  * @path: the path
  *
  * Context: Process context. Does not sleep. The caller holds rblk_clt_lock and the session's
  * lock.
- * Return: the one that is from now on, and the caller has to let go on what waits, see
+ * Return: a path that carries I/O from now on, and the caller has to let go on what waits, see
  * rblk_clt_go_on(); or NULL if nothing has changed.
  */
 struct rblk_clt_path *rblk_clt_active_found(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
+	bool ended = path->fence && path->fence != path->generation;
 
 	lockdep_assert_held(&session->lock);
 	/*
 	 * The server let it in when nothing of its older generations was left. What is being
 	 * drained is of this one.
 	 */
-	if (session->fence.path == path->index && session->fence.generation != path->generation)
-		session->fence.generation = 0;
-	if (session->fence.generation)
+	if (ended)
+		path->fence = 0;
+	if (rblk_clt_fence_pending(session))
 		mod_delayed_work(rblk_clt_fence_wq, &session->fence_work, 0);
-	return rblk_clt_active_choose(path);
+	return ended ? rblk_clt_active_fenced(path) : rblk_clt_active_choose(path);
+}
+
+/**
+ * rblk_clt_policy_set - say how the I/O of a session is spread over its paths
+ * @session: the session
+ * @policy: how
+ *
+ * Context: Process context. Sleeps, not for a peer. The caller holds rblk_clt_lock.
+ */
+void rblk_clt_policy_set(struct rblk_clt_session *session, enum rblk_policy policy)
+{
+	struct rblk_clt_path *first, *found = NULL;
+
+	lockdep_assert_held(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	WRITE_ONCE(session->policy, policy);
+	rblk_clt_order_check(session);
+	if (session->active) {
+		first = rblk_clt_active_first(&session->paths[__ffs(session->active)]);
+		/* What is in flight on the others ends there. */
+		if (policy == RBLK_POLICY_PREFERRED)
+			WRITE_ONCE(session->active, BIT(first->index));
+		else
+			found = rblk_clt_active_choose(first);
+	}
+	spin_unlock_irq(&session->lock);
+	if (found)
+		rblk_clt_go_on(found);
+	if (session->tag_set_ready)
+		rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
 }
 
 /**
@@ -171,20 +308,45 @@ void rblk_clt_go_on(struct rblk_clt_path *path)
 			rblk_clt_device_back(dev);
 }
 
+/**
+ * struct rblk_clt_fence - what the server is asked to end
+ * @lost: the path
+ * @generation: of it
+ * @since: when it was lost, in jiffies
+ */
+struct rblk_clt_fence {
+	struct rblk_clt_path	*lost;
+	u32			generation;
+	unsigned long		since;
+};
+
 /* A live path to ask on; no other than the lost one would be found out by its end. */
 static struct rblk_clt_path *rblk_clt_fence_over(struct rblk_clt_session *session,
 						 struct rblk_clt_fence *fence, u32 *generation)
 {
 	struct rblk_clt_path *over = NULL;
+	struct rblk_clt_path *path;
 	u32 i;
 
+	fence->lost = NULL;
 	spin_lock_irq(&session->lock);
-	*fence = session->fence;
-	if (fence->draining)
-		fence->generation = 0;
-	for (i = 0; i < RBLK_CLT_PATHS && fence->generation && !over; i++)
-		if (i != fence->path && session->paths[i].state == RBLK_PATH_LIVE)
-			over = &session->paths[i];
+	/* In turn, so that one that cannot be ended keeps no other from it. */
+	for (i = 0; i < RBLK_CLT_PATHS; i++) {
+		path = &session->paths[i];
+		if (path->fence && !path->draining &&
+		    (!fence->lost || time_before(path->fence_asked, fence->lost->fence_asked)))
+			fence->lost = path;
+	}
+	if (fence->lost) {
+		fence->generation = fence->lost->fence;
+		fence->since = fence->lost->fence_since;
+		fence->lost->fence_asked = jiffies;
+	}
+	for (i = 0; i < RBLK_CLT_PATHS && fence->lost && !over; i++) {
+		path = &session->paths[i];
+		if (path != fence->lost && path->state == RBLK_PATH_LIVE)
+			over = path;
+	}
 	if (over)
 		*generation = over->generation;
 	spin_unlock_irq(&session->lock);
@@ -195,17 +357,16 @@ static struct rblk_clt_path *rblk_clt_fence_over(struct rblk_clt_session *sessio
 static void rblk_clt_fenced(struct rblk_clt_path *over, const struct rblk_clt_fence *fence)
 {
 	struct rblk_clt_session *session = over->session;
-	struct rblk_clt_path *lost = &session->paths[fence->path];
-	struct rblk_clt_path *found = NULL;
+	struct rblk_clt_path *lost = fence->lost, *found = NULL;
 
 	mutex_lock(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
-	/* Another one may have been active, and lost, meanwhile. */
-	if (session->fence.path == fence->path && session->fence.generation == fence->generation) {
-		session->fence.generation = 0;
+	/* It may have been active in a newer one, and lost, meanwhile. */
+	if (lost->fence == fence->generation) {
+		lost->fence = 0;
 		if (lost->generation == fence->generation)
 			rblk_clt_path_state(lost, RBLK_PATH_FENCED);
-		found = rblk_clt_active_choose(over);
+		found = rblk_clt_active_fenced(over);
 	}
 	spin_unlock_irq(&session->lock);
 	if (found) {
@@ -213,6 +374,51 @@ static void rblk_clt_fenced(struct rblk_clt_path *over, const struct rblk_clt_fe
 		rblk_clt_path_notify(found);
 	}
 	mutex_unlock(&rblk_clt_lock);
+}
+
+/* With no active path any more: what waits does so for a limited time from here on. */
+static void rblk_clt_fence_stopped(struct rblk_clt_session *session)
+{
+	bool stopped;
+
+	mutex_lock(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	stopped = session->stopped;
+	session->stopped = false;
+	spin_unlock_irq(&session->lock);
+	if (stopped) {
+		rblk_clt_paths_lost(session, jiffies);
+		rblk_clt_path_notify(&session->paths[0]);
+	}
+	mutex_unlock(&rblk_clt_lock);
+}
+
+/* Return: jiffies until the next question, if there is one. */
+static unsigned long rblk_clt_fence_ask(struct rblk_clt_session *session, bool *again)
+{
+	struct rblk_msg msg = { .type = RBLK_MSG_FENCE };
+	struct rblk_clt_fence fence;
+	struct rblk_clt_path *over;
+	struct rblk_msg reply;
+	const char *what;
+	u32 generation;
+
+	over = rblk_clt_fence_over(session, &fence, &generation);
+	*again = over;
+	if (!over)
+		return 0;
+	msg.fence.path = fence.lost->index;
+	msg.fence.generation = fence.generation;
+	if (!rblk_clt_ask(over, generation, &msg, &reply, NULL, false,
+			  jiffies + RBLK_CLT_ASK_TIMEOUT, &what)) {
+		rblk_clt_fenced(over, &fence);
+		return 0;
+	}
+	/* What was in flight there waits; not longer than if there were no path. */
+	if (time_after(jiffies, fence.since + RBLK_CLT_FENCE_PATIENCE))
+		rblk_clt_active_stop(session);
+	/* At once over the next one if this one is lost too, and later if it is not. */
+	return READ_ONCE(over->state) == RBLK_PATH_LIVE ? RBLK_CLT_FENCE_PAUSE : 0;
 }
 
 /**
@@ -228,26 +434,12 @@ void rblk_clt_fence_work(struct work_struct *work)
 	struct rblk_clt_session *session =
 		container_of(work, struct rblk_clt_session, fence_work.work);
 	unsigned int noio = memalloc_noio_save();
-	struct rblk_msg msg = { .type = RBLK_MSG_FENCE };
-	struct rblk_clt_fence fence;
-	struct rblk_clt_path *over;
-	struct rblk_msg reply;
-	const char *what;
-	u32 generation;
+	unsigned long pause;
+	bool again;
 
-	over = rblk_clt_fence_over(session, &fence, &generation);
-	if (over) {
-		msg.fence.path = fence.path;
-		msg.fence.generation = fence.generation;
-		if (!rblk_clt_ask(over, generation, &msg, &reply, NULL, false,
-				  jiffies + RBLK_CLT_ASK_TIMEOUT, &what))
-			rblk_clt_fenced(over, &fence);
-		/* At once over the next one if this one is lost too, and later if it is not. */
-		else if (READ_ONCE(over->state) == RBLK_PATH_LIVE)
-			queue_delayed_work(rblk_clt_fence_wq, &session->fence_work,
-					   RBLK_CLT_FENCE_PAUSE);
-		else
-			mod_delayed_work(rblk_clt_fence_wq, &session->fence_work, 0);
-	}
+	rblk_clt_fence_stopped(session);
+	pause = rblk_clt_fence_ask(session, &again);
 	memalloc_noio_restore(noio);
+	if (again)
+		queue_delayed_work(rblk_clt_fence_wq, &session->fence_work, pause);
 }

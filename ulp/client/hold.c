@@ -5,9 +5,9 @@
  * What waits are bios, in a list of their device: those of requests that come while there
  * is no path, and of those that were in flight on the path that was lost. The requests
  * themselves end, so that what waits occupies no tag, which the devices of a session
- * share, and holds up nobody who freezes the queue. When a path is active again, the bios
- * are submitted anew. It is so only after the server has ended the lost generation, so
- * nothing of that can land later; see fence.c.
+ * share, and holds up nobody who freezes the queue. When a path is active, and the server
+ * has ended all generations that were lost, so that nothing of them can land later, the bios
+ * are submitted anew; see fence.c. Where one fails instead, no path stays active until then.
  *
  * Whether I/O of a device may wait is a matter of its flags. Who sets one that forbids it
  * calls rblk_clt_fail_waiting() then: it finds all that began to wait before the flag
@@ -85,6 +85,9 @@ static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
 		bio_list_init(&dev->waiting);
 	}
 	spin_unlock_irq(&dev->wait_lock);
+	/* Whoever learns of it may write something newer over another path. */
+	if (!bio_list_empty(&bios))
+		rblk_clt_active_stop(dev->session);
 	while ((bio = bio_list_pop(&bios))) {
 		bio->bi_status = BLK_STS_TRANSPORT;
 		bio_endio(bio);
@@ -114,14 +117,23 @@ void rblk_clt_fail_waiting(struct rblk_clt_device *dev)
 void rblk_clt_submit_work(struct work_struct *work)
 {
 	struct rblk_clt_device *dev = container_of(work, struct rblk_clt_device, submit_work);
+	struct rblk_clt_session *session = dev->session;
 	struct bio_list bios = BIO_EMPTY_LIST;
 	struct blk_plug plug;
 	struct bio *bio;
 
-	spin_lock_irq(&dev->wait_lock);
-	bio_list_merge(&bios, &dev->waiting);
-	bio_list_init(&dev->waiting);
-	spin_unlock_irq(&dev->wait_lock);
+	/*
+	 * What was in flight on a path comes into the list after its loss, so that with nothing
+	 * to be ended nothing in the list can land any more. Who ends the last one comes here.
+	 */
+	spin_lock_irq(&session->lock);
+	if (!rblk_clt_fence_pending(session)) {
+		spin_lock(&dev->wait_lock);
+		bio_list_merge(&bios, &dev->waiting);
+		bio_list_init(&dev->waiting);
+		spin_unlock(&dev->wait_lock);
+	}
+	spin_unlock_irq(&session->lock);
 	/* What was one request may be one again. */
 	blk_start_plug(&plug);
 	while ((bio = bio_list_pop(&bios)))
@@ -159,27 +171,63 @@ bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_
 		READ_ONCE(path->generation);
 }
 
+/* Return: of the active paths those where I/O of a device may be posted, a bit for each. */
+static unsigned long rblk_clt_paths_of(const struct rblk_clt_device *dev)
+{
+	const struct rblk_clt_session *session = dev->session;
+	unsigned long active = READ_ONCE(session->active), able = active;
+	const struct rblk_clt_path *path;
+	u32 i;
+
+	for_each_set_bit(i, &active, RBLK_CLT_PATHS) {
+		path = &session->paths[i];
+		/* Pairs with rblk_clt_path_state(): its queues were there before. */
+		if (unlikely(smp_load_acquire(&path->state) != RBLK_PATH_LIVE ||
+			     !rblk_clt_attached(dev, path)))
+			able &= ~BIT(i);
+	}
+	return able;
+}
+
 /**
  * rblk_clt_path_of - where I/O of a device may be posted
  * @dev: the device
  *
  * Context: Any. It may change at any time unless the session's lock is held.
- * Return: the active path, if the device is open there, or NULL.
+ * Return: an active path on which the device is open, or NULL.
  */
 struct rblk_clt_path *rblk_clt_path_of(struct rblk_clt_device *dev)
 {
-	struct rblk_clt_session *session = dev->session;
-	u32 active = READ_ONCE(session->active);
-	struct rblk_clt_path *path;
+	unsigned long able = rblk_clt_paths_of(dev);
 
-	if (unlikely(active == RBLK_CLT_NONE))
-		return NULL;
-	path = &session->paths[active];
-	/* Pairs with rblk_clt_path_state(): its queues were there before. */
-	if (likely(smp_load_acquire(&path->state) == RBLK_PATH_LIVE &&
-		   rblk_clt_attached(dev, path)))
-		return path;
-	return NULL;
+	return able ? &dev->session->paths[__ffs(able)] : NULL;
+}
+
+/**
+ * rblk_clt_path_for - where a request is to be posted
+ * @dev: its device
+ * @queue: its hardware queue
+ *
+ * Context: Any, in the RCU read section in which it is posted.
+ * Return: an active path on which the device is open, by the session's policy, or NULL.
+ */
+struct rblk_clt_path *rblk_clt_path_for(struct rblk_clt_device *dev, u32 queue)
+{
+	struct rblk_clt_session *session = dev->session;
+	unsigned long able = rblk_clt_paths_of(dev);
+	struct rblk_clt_stats *stats = &dev->stats[queue];
+	struct rblk_load load[RBLK_CLT_PATHS];
+	u32 i, turn;
+
+	if (likely(!(able & (able - 1))))
+		return able ? &session->paths[__ffs(able)] : NULL;
+	for_each_set_bit(i, &able, RBLK_CLT_PATHS) {
+		load[i].in_flight = atomic_read(&session->paths[i].queues[queue].in_flight);
+		load[i].latency_ns = READ_ONCE(session->paths[i].stats[queue].latency_ns);
+	}
+	turn = READ_ONCE(stats->turn);
+	WRITE_ONCE(stats->turn, turn + 1);
+	return &session->paths[rblk_policy_pick(READ_ONCE(session->policy), able, turn, load)];
 }
 
 /**
@@ -187,15 +235,14 @@ struct rblk_clt_path *rblk_clt_path_of(struct rblk_clt_device *dev)
  * @dev: the device
  * @ms: so long, from when the path was lost; RBLK_CLT_FOR_EVER has no end
  *
- * Context: Process context. Sleeps, not for a peer.
+ * Context: Process context. Does not sleep. The caller holds rblk_clt_lock.
  */
 void rblk_clt_no_path_set(struct rblk_clt_device *dev, u32 ms)
 {
-	mutex_lock(&rblk_clt_lock);
+	lockdep_assert_held(&rblk_clt_lock);
 	WRITE_ONCE(dev->no_path_ms, ms);
 	if (!list_empty(&dev->entry) && rblk_clt_may_wait(dev) && !rblk_clt_path_of(dev))
 		rblk_clt_no_path_arm(dev, ms);
-	mutex_unlock(&rblk_clt_lock);
 }
 
 /**

@@ -100,6 +100,7 @@ static void rblk_clt_end(struct rblk_clt_request *req, blk_status_t status)
 		return;
 	if (!test_and_clear_bit(RBLK_RQ_INFLIGHT, &req->flags))
 		return;
+	atomic_dec(&req->queue->in_flight);
 	rblk_clt_unmap_request(req);
 	rblk_clt_finish(req, status);
 }
@@ -111,6 +112,7 @@ static void rblk_clt_wc_error(struct rblk_clt_request *req, struct ib_wc *wc)
 		       ib_wc_status_msg(wc->status));
 }
 
+/* Of a registration, or of a WRITE that a READ follows. */
 static void rblk_clt_reg_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_SUCCESS)
@@ -201,6 +203,40 @@ static int rblk_clt_post_mr(struct rblk_clt_request *req, struct ib_rdma_wr *wr)
 	return rblk_fault(RBLK_FAULT_POST) ?: ib_post_send(req->queue->conn.qp, &reg.wr, NULL);
 }
 
+/* A path over which little goes would never be known, nor one that has changed. */
+static bool rblk_clt_timed(const struct rblk_clt_session *session, u32 posted)
+{
+	return !(posted % RBLK_CLT_TIMED) ||
+	       READ_ONCE(session->policy) == RBLK_POLICY_MIN_LATENCY;
+}
+
+/* Behind a WRITE: it ends when what that moved is in place. */
+static void rblk_clt_add_read(struct rblk_clt_request *req, struct ib_rdma_wr *write,
+			      struct ib_rdma_wr *read, struct ib_sge *sink)
+{
+	const struct rblk_clt_path *path = req->path;
+
+	*sink = (struct ib_sge) {
+		.addr	= path->sink_dma,
+		.length	= RBLK_CLT_SINK_SIZE,
+		.lkey	= path->pd->local_dma_lkey,
+	};
+	*read = (struct ib_rdma_wr) {
+		.wr = {
+			.wr_cqe		= write->wr.wr_cqe,
+			.opcode		= IB_WR_RDMA_READ,
+			.send_flags	= IB_SEND_SIGNALED,
+			.sg_list	= sink,
+			.num_sge	= 1,
+		},
+		.remote_addr	= write->remote_addr,
+		.rkey		= write->rkey,
+	};
+	write->wr.next = &read->wr;
+	write->wr.wr_cqe = &req->reg;
+	write->wr.send_flags = 0;
+}
+
 static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *rq, u32 rkey)
 {
 	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
@@ -216,14 +252,20 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 		.remote_addr	= (u64)blk_rq_pos(rq) << SECTOR_SHIFT,
 		.rkey		= rkey,
 	};
+	struct ib_rdma_wr read;
+	struct ib_sge sink;
 	int mapped, err;
 
 	req->path = path;
 	req->generation = READ_ONCE(path->generation);
 	req->queue = queue;
 	req->dir = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+	/* Over iWARP there is one path, and the peer may not write to the sink. */
+	req->ordered = write && READ_ONCE(path->session->strict) && path->sink;
+	if (req->ordered)
+		rblk_clt_add_read(req, &wr, &read, &sink);
 	WRITE_ONCE(queue->posted, posted + 1);
-	req->since = posted % RBLK_CLT_TIMED ? 0 : ktime_get_ns();
+	req->since = rblk_clt_timed(path->session, posted) ? ktime_get_ns() : 0;
 	req->nents = blk_rq_map_sg(rq->q, rq, req->sg);
 	mapped = ib_dma_map_sg(path->dev->ib, req->sg, req->nents, req->dir);
 	if (!mapped)
@@ -245,6 +287,7 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 				 wr.remote_addr, blk_rq_bytes(rq), write, req->mr);
 	/* Pairs with rblk_clt_inflight(): on which path. */
 	smp_mb__before_atomic();
+	atomic_inc(&queue->in_flight);
 	set_bit(RBLK_RQ_INFLIGHT, &req->flags);
 	blk_mq_start_request(rq);
 	if (req->mr)
@@ -300,7 +343,7 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 	 */
 	rcu_read_lock();
 	/* Before the flags: who sets one that says not to go on with a path does so first. */
-	path = rblk_clt_path_of(dev);
+	path = rblk_clt_path_for(dev, hctx->queue_num);
 	flags = READ_ONCE(dev->flags);
 	if (unlikely(flags & (BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_LOST))))
 		status = BLK_STS_TRANSPORT;
@@ -356,12 +399,16 @@ static bool rblk_clt_sweep_one(struct request *rq, void *data)
 	if (!rblk_clt_inflight(req) || req->path != data ||
 	    !test_and_clear_bit(RBLK_RQ_INFLIGHT, &req->flags))
 		return true;
+	atomic_dec(&req->queue->in_flight);
 	rblk_clt_unmap_request(req);
 	req->status = BLK_STS_OK;
-	if (rblk_clt_wait(rq))
+	if (rblk_clt_wait(rq)) {
 		blk_mq_complete_request(rq);
-	else
+	} else {
+		/* Whoever learns of it may write something newer over another path. */
+		rblk_clt_active_stop(req->path->session);
 		rblk_clt_finish(req, BLK_STS_TRANSPORT);
+	}
 	return true;
 }
 
@@ -399,6 +446,32 @@ void rblk_clt_in_flight(struct rblk_clt_session *session, u32 nr[RBLK_CLT_PATHS]
 	/* Pairs with the release in rblk_clt_session_setup(). */
 	if (smp_load_acquire(&session->tag_set_ready))
 		blk_mq_tagset_busy_iter(&session->tag_set, rblk_clt_count_one, nr);
+}
+
+static bool rblk_clt_unordered_one(struct request *rq, void *data)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+	bool *found = data;
+
+	*found |= rblk_clt_inflight(req) && req->dir == DMA_TO_DEVICE && !req->ordered;
+	return true;
+}
+
+/**
+ * rblk_clt_unordered - is a write in flight that is not strict?
+ * @session: the session
+ *
+ * Context: Process context. Does not sleep.
+ * Return: true if so.
+ */
+bool rblk_clt_unordered(struct rblk_clt_session *session)
+{
+	bool found = false;
+
+	/* Pairs with the release in rblk_clt_session_setup(). */
+	if (smp_load_acquire(&session->tag_set_ready))
+		blk_mq_tagset_busy_iter(&session->tag_set, rblk_clt_unordered_one, &found);
+	return found;
 }
 
 struct rblk_clt_busy {

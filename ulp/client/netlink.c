@@ -17,6 +17,8 @@
 #define RBLK_CLT_PATH_MSG	(512 + RBLK_QUEUES_MAX * sizeof(u32))
 
 static_assert(RBLK_CLT_PATHS == RBLK_CLIENT_MAX_PATHS);
+static_assert((int)RBLK_POLICY_PREFERRED == (int)RBLK_CLIENT_POLICY_PREFERRED);
+static_assert((int)RBLK_POLICY_MIN_LATENCY == (int)RBLK_CLIENT_POLICY_MIN_LATENCY);
 
 /* The family is there; under rblk_clt_lock. */
 static bool rblk_clt_events_on;
@@ -69,6 +71,8 @@ static int rblk_clt_fill_device_facts(struct sk_buff *skb, struct rblk_clt_devic
 	     nla_put_string(skb, RBLK_CLIENT_A_DEVICE_REASON, what)) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS,
 			READ_ONCE(dev->no_path_ms)) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_POLICY, READ_ONCE(session->policy)) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_WRITE_ORDER, READ_ONCE(session->write_order)) ||
 	    (!session->reconnect && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_NO_RECONNECT)) ||
 	    nla_put_uint(skb, RBLK_CLIENT_A_DEVICE_SIZE, dev->ext.size) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_BLOCK_SIZE, dev->block_size) ||
@@ -245,11 +249,30 @@ static int rblk_clt_parse_routes(struct genl_info *info, struct rblk_clt_map_arg
 	return 0;
 }
 
+/* MS keeps its value if nothing is said. */
+static int rblk_clt_parse_no_path(struct genl_info *info, u32 *ms)
+{
+	struct nlattr *attr = info->attrs[RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS];
+	u32 want;
+
+	if (!attr)
+		return 0;
+	want = nla_get_u32(attr);
+	if (want > RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS && want != RBLK_CLT_FOR_EVER) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "a day at the most, or 4294967295 for ever");
+		return -EINVAL;
+	}
+	*ms = want;
+	return 0;
+}
+
 static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *args)
 {
 	struct nlattr **attrs = info->attrs;
+	struct rblk_clt_tune tune;
 	struct nlattr *attr;
-	u32 ms = 0;
+	u32 ms = 0, i;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_SERVER) ||
@@ -292,19 +315,18 @@ static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *
 		args->depth = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_DEPTH]);
 	if (attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS])
 		ms = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS]);
-	args->no_path_ms = RBLK_CLT_NO_PATH_MS;
-	attr = attrs[RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS];
-	if (attr) {
-		args->no_path_ms = nla_get_u32(attr);
-		if (args->no_path_ms > RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS &&
-		    args->no_path_ms != RBLK_CLT_FOR_EVER) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr,
-					    "a day at the most, or 4294967295 for ever");
-			return -EINVAL;
-		}
-	}
+	rblk_clt_parse_tune(attrs, &tune);
+	for (i = 0; i < args->nr_routes; i++)
+		rblk_clt_tune(&args->routes[i].tuning, &tune);
+	args->policy = RBLK_POLICY_NR;
+	if (attrs[RBLK_CLIENT_A_DEVICE_POLICY])
+		args->policy = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_POLICY]);
+	args->write_order = RBLK_CLT_ANY_ORDER;
+	if (attrs[RBLK_CLIENT_A_DEVICE_WRITE_ORDER])
+		args->write_order = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_WRITE_ORDER]);
 	args->deadline = jiffies + (ms ? msecs_to_jiffies(ms) : RBLK_CLT_MAP_TIMEOUT);
-	return 0;
+	args->no_path_ms = RBLK_CLT_NO_PATH_MS;
+	return rblk_clt_parse_no_path(info, &args->no_path_ms);
 }
 
 int rblk_client_nl_map_doit(struct sk_buff *skb, struct genl_info *info)
@@ -361,6 +383,49 @@ int rblk_client_nl_unmap_doit(struct sk_buff *skb, struct genl_info *info)
 	return rblk_clt_unmap(nla_get_u32(info->attrs[RBLK_CLIENT_A_DEVICE_INDEX]),
 			      nla_get_flag(info->attrs[RBLK_CLIENT_A_DEVICE_FORCE]),
 			      info->extack);
+}
+
+int rblk_client_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *policy = info->attrs[RBLK_CLIENT_A_DEVICE_POLICY];
+	struct nlattr *order = info->attrs[RBLK_CLIENT_A_DEVICE_WRITE_ORDER];
+	struct nlattr *wait = info->attrs[RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS];
+	struct rblk_clt_device *dev;
+	u32 ms = 0;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_CLIENT_A_DEVICE_INDEX)) {
+		GENL_SET_ERR_MSG(info, "the device's index is needed");
+		return -EINVAL;
+	}
+	if (!policy && !order && !wait) {
+		GENL_SET_ERR_MSG(info, "there is no setting in it");
+		return -EINVAL;
+	}
+	err = rblk_clt_parse_no_path(info, &ms);
+	if (err)
+		return err;
+	mutex_lock(&rblk_clt_lock);
+	dev = rblk_clt_device_find(nla_get_u32(info->attrs[RBLK_CLIENT_A_DEVICE_INDEX]));
+	if (!dev) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[RBLK_CLIENT_A_DEVICE_INDEX],
+				    "there is no such device");
+		err = -ENODEV;
+	} else if (!READ_ONCE(dev->session->reconnect)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, wait ?: policy ?: order,
+				    "the session does not reconnect: nothing waits, and one path is all");
+		err = -EOPNOTSUPP;
+	} else {
+		if (wait)
+			rblk_clt_no_path_set(dev, ms);
+		if (policy)
+			rblk_clt_policy_set(dev->session, nla_get_u32(policy));
+		if (order)
+			rblk_clt_order_set(dev->session, nla_get_u32(order));
+		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
+	}
+	mutex_unlock(&rblk_clt_lock);
+	return err;
 }
 
 int rblk_client_nl_device_get_doit(struct sk_buff *skb, struct genl_info *info)

@@ -22,7 +22,7 @@ const struct nla_policy rblk_client_route_nl_policy[RBLK_CLIENT_A_ROUTE_SOURCE +
 };
 
 /* RBLK_CLIENT_CMD_MAP - do */
-static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_STEAL + 1] = {
+static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_RETRY_COUNT + 1] = {
 	[RBLK_CLIENT_A_DEVICE_SERVER] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
 	[RBLK_CLIENT_A_DEVICE_EXPORT] = { .type = NLA_NUL_STRING, .len = RBLK_CLIENT_NAME_MAX, },
 	[RBLK_CLIENT_A_DEVICE_CLIENT_NAME] = { .type = NLA_NUL_STRING, .len = RBLK_CLIENT_NAME_MAX, },
@@ -35,6 +35,11 @@ static const struct nla_policy rblk_client_map_nl_policy[RBLK_CLIENT_A_DEVICE_ST
 	[RBLK_CLIENT_A_DEVICE_SOURCE] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
 	[RBLK_CLIENT_A_DEVICE_ROUTE] = NLA_POLICY_NESTED(rblk_client_route_nl_policy),
 	[RBLK_CLIENT_A_DEVICE_STEAL] = { .type = NLA_FLAG, },
+	[RBLK_CLIENT_A_DEVICE_POLICY] = NLA_POLICY_MAX(NLA_U32, 3),
+	[RBLK_CLIENT_A_DEVICE_WRITE_ORDER] = NLA_POLICY_MAX(NLA_U32, 2),
+	[RBLK_CLIENT_A_DEVICE_TOS] = NLA_POLICY_MAX(NLA_U32, RBLK_CLIENT_MAX_TOS),
+	[RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT] = NLA_POLICY_RANGE(NLA_U32, RBLK_CLIENT_MIN_ACK_TIMEOUT, RBLK_CLIENT_MAX_ACK_TIMEOUT),
+	[RBLK_CLIENT_A_DEVICE_RETRY_COUNT] = NLA_POLICY_MAX(NLA_U32, RBLK_CLIENT_MAX_RETRY_COUNT),
 };
 
 /* RBLK_CLIENT_CMD_UNMAP - do */
@@ -49,11 +54,14 @@ static const struct nla_policy rblk_client_device_get_nl_policy[RBLK_CLIENT_A_DE
 };
 
 /* RBLK_CLIENT_CMD_PATH_ADD - do */
-static const struct nla_policy rblk_client_path_add_nl_policy[RBLK_CLIENT_A_DEVICE_SOURCE + 1] = {
+static const struct nla_policy rblk_client_path_add_nl_policy[RBLK_CLIENT_A_DEVICE_RETRY_COUNT + 1] = {
 	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
 	[RBLK_CLIENT_A_DEVICE_SERVER] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
 	[RBLK_CLIENT_A_DEVICE_SOURCE] = NLA_POLICY_EXACT_LEN(RBLK_CLIENT_ADDR_LEN),
 	[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &rblk_client_a_device_timeout_ms_range),
+	[RBLK_CLIENT_A_DEVICE_TOS] = NLA_POLICY_MAX(NLA_U32, RBLK_CLIENT_MAX_TOS),
+	[RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT] = NLA_POLICY_RANGE(NLA_U32, RBLK_CLIENT_MIN_ACK_TIMEOUT, RBLK_CLIENT_MAX_ACK_TIMEOUT),
+	[RBLK_CLIENT_A_DEVICE_RETRY_COUNT] = NLA_POLICY_MAX(NLA_U32, RBLK_CLIENT_MAX_RETRY_COUNT),
 };
 
 /* RBLK_CLIENT_CMD_PATH_REMOVE - do */
@@ -76,13 +84,30 @@ static const struct nla_policy rblk_client_path_undrain_nl_policy[RBLK_CLIENT_A_
 	[RBLK_CLIENT_A_DEVICE_PATH] = { .type = NLA_U32, },
 };
 
+/* RBLK_CLIENT_CMD_DEVICE_SET - do */
+static const struct nla_policy rblk_client_device_set_nl_policy[RBLK_CLIENT_A_DEVICE_WRITE_ORDER + 1] = {
+	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_POLICY] = NLA_POLICY_MAX(NLA_U32, 3),
+	[RBLK_CLIENT_A_DEVICE_WRITE_ORDER] = NLA_POLICY_MAX(NLA_U32, 2),
+};
+
+/* RBLK_CLIENT_CMD_PATH_SET - do */
+static const struct nla_policy rblk_client_path_set_nl_policy[RBLK_CLIENT_A_DEVICE_RETRY_COUNT + 1] = {
+	[RBLK_CLIENT_A_DEVICE_INDEX] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_PATH] = { .type = NLA_U32, },
+	[RBLK_CLIENT_A_DEVICE_TOS] = NLA_POLICY_MAX(NLA_U32, RBLK_CLIENT_MAX_TOS),
+	[RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT] = NLA_POLICY_RANGE(NLA_U32, RBLK_CLIENT_MIN_ACK_TIMEOUT, RBLK_CLIENT_MAX_ACK_TIMEOUT),
+	[RBLK_CLIENT_A_DEVICE_RETRY_COUNT] = NLA_POLICY_MAX(NLA_U32, RBLK_CLIENT_MAX_RETRY_COUNT),
+};
+
 /* Ops table for rblk_client */
 static const struct genl_split_ops rblk_client_nl_ops[] = {
 	{
 		.cmd		= RBLK_CLIENT_CMD_MAP,
 		.doit		= rblk_client_nl_map_doit,
 		.policy		= rblk_client_map_nl_policy,
-		.maxattr	= RBLK_CLIENT_A_DEVICE_STEAL,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_RETRY_COUNT,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -115,7 +140,7 @@ static const struct genl_split_ops rblk_client_nl_ops[] = {
 		.cmd		= RBLK_CLIENT_CMD_PATH_ADD,
 		.doit		= rblk_client_nl_path_add_doit,
 		.policy		= rblk_client_path_add_nl_policy,
-		.maxattr	= RBLK_CLIENT_A_DEVICE_SOURCE,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_RETRY_COUNT,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -137,6 +162,20 @@ static const struct genl_split_ops rblk_client_nl_ops[] = {
 		.doit		= rblk_client_nl_path_undrain_doit,
 		.policy		= rblk_client_path_undrain_nl_policy,
 		.maxattr	= RBLK_CLIENT_A_DEVICE_PATH,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_CLIENT_CMD_DEVICE_SET,
+		.doit		= rblk_client_nl_device_set_doit,
+		.policy		= rblk_client_device_set_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_WRITE_ORDER,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_CLIENT_CMD_PATH_SET,
+		.doit		= rblk_client_nl_path_set_doit,
+		.policy		= rblk_client_path_set_nl_policy,
+		.maxattr	= RBLK_CLIENT_A_DEVICE_RETRY_COUNT,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

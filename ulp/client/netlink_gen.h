@@ -30,6 +30,8 @@ int rblk_client_nl_path_remove_doit(struct sk_buff *skb,
 int rblk_client_nl_path_drain_doit(struct sk_buff *skb, struct genl_info *info);
 int rblk_client_nl_path_undrain_doit(struct sk_buff *skb,
 				     struct genl_info *info);
+int rblk_client_nl_device_set_doit(struct sk_buff *skb, struct genl_info *info);
+int rblk_client_nl_path_set_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	RBLK_CLIENT_NLGRP_EVENTS,

@@ -99,6 +99,8 @@ struct rblk_clt_path_facts {
 	bool			active;
 	bool			drained;
 	const char		*what;
+	struct rblk_conn_tuning	tuning;
+	u32			server_device;
 	struct sockaddr_storage	source;
 	struct sockaddr_storage	server;
 	char			rdma_device[IB_DEVICE_NAME_MAX];
@@ -116,9 +118,11 @@ static void rblk_clt_path_facts(struct rblk_clt_path *path, struct rblk_clt_path
 		.connects	= path->connects,
 		.losses		= path->losses,
 		.queues		= path->nr_queues,
-		.active		= session->active == path->index,
+		.active		= session->active & BIT(path->index),
 		.drained	= path->drained,
 		.what		= path->error_what,
+		.tuning		= path->route.tuning,
+		.server_device	= path->server_device,
 		.source		= path->source,
 		.server		= path->route.server,
 		.rdma_port	= path->rdma_port,
@@ -146,6 +150,11 @@ static int rblk_clt_fill_facts(struct sk_buff *skb, struct rblk_clt_path *path,
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RECONNECTS, reconnects) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_LOSSES, facts->losses) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_IN_FLIGHT, in_flight) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_TOS, facts->tuning.tos) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_ACK_TIMEOUT, facts->tuning.ack_timeout) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_PATH_RETRY_COUNT, facts->tuning.retries) ||
+	    (facts->server_device &&
+	     nla_put_u32(skb, RBLK_CLIENT_A_PATH_SERVER_DEVICE, facts->server_device)) ||
 	    (facts->what &&
 	     nla_put_string(skb, RBLK_CLIENT_A_PATH_LAST_ERROR, facts->what)) ||
 	    (facts->active && nla_put_flag(skb, RBLK_CLIENT_A_PATH_ACTIVE)) ||
@@ -184,12 +193,35 @@ int rblk_clt_fill_path(struct sk_buff *skb, struct rblk_clt_path *path, u32 in_f
 	return err;
 }
 
+static int rblk_clt_parse_parameter(struct nlattr *attr)
+{
+	return attr ? (int)nla_get_u32(attr) : -1;
+}
+
+/**
+ * rblk_clt_parse_tune - read the parameters of paths
+ * @attrs: the attributes, which the policy has checked
+ * @tune: takes what is there
+ *
+ * Context: Process context.
+ * Return: whether there is anything.
+ */
+bool rblk_clt_parse_tune(struct nlattr **attrs, struct rblk_clt_tune *tune)
+{
+	*tune = (struct rblk_clt_tune) {
+		.tos		= rblk_clt_parse_parameter(attrs[RBLK_CLIENT_A_DEVICE_TOS]),
+		.ack_timeout	= rblk_clt_parse_parameter(attrs[RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT]),
+		.retries	= rblk_clt_parse_parameter(attrs[RBLK_CLIENT_A_DEVICE_RETRY_COUNT]),
+	};
+	return tune->tos >= 0 || tune->ack_timeout >= 0 || tune->retries >= 0;
+}
+
 /**
  * rblk_clt_parse_route - check a route
  * @extack: takes the reason of a refusal
  * @server: address of the server
  * @source: address of this node, or NULL for what the routes choose
- * @route: takes it; has to be zeroed before
+ * @route: takes it, with the parameters that nobody chose; has to be zeroed before
  *
  * Context: Process context.
  * Return: 0, or -EINVAL.
@@ -201,6 +233,7 @@ int rblk_clt_parse_route(struct netlink_ext_ack *extack, struct nlattr *server,
 	const char *why;
 	int err;
 
+	route->tuning = RBLK_CONN_TUNING;
 	err = rblk_addr_decode(nla_data(server), nla_len(server), RBLK_ADDR_CONNECT,
 			       &route->server, &why);
 	if (!err && source) {
@@ -234,6 +267,7 @@ int rblk_client_nl_path_add_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr **attrs = info->attrs;
 	struct rblk_clt_route route = {};
+	struct rblk_clt_tune tune;
 	struct sk_buff *reply;
 	u32 ms = 0, number;
 	void *hdr;
@@ -252,6 +286,8 @@ int rblk_client_nl_path_add_doit(struct sk_buff *skb, struct genl_info *info)
 				   attrs[RBLK_CLIENT_A_DEVICE_SOURCE], &route);
 	if (err)
 		return err;
+	rblk_clt_parse_tune(attrs, &tune);
+	rblk_clt_tune(&route.tuning, &tune);
 	if (attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS])
 		ms = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_TIMEOUT_MS]);
 	/* Before the work: afterwards there is nothing left that can fail. */
@@ -323,6 +359,24 @@ int rblk_client_nl_path_undrain_doit(struct sk_buff *skb, struct genl_info *info
 	if (err)
 		return err;
 	err = rblk_clt_path_undrain(index, number, info->extack);
+	return rblk_clt_answer(info, err == -ENODEV ? RBLK_CLIENT_A_DEVICE_INDEX :
+			       RBLK_CLIENT_A_DEVICE_PATH, err);
+}
+
+int rblk_client_nl_path_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct rblk_clt_tune tune;
+	u32 index, number;
+	int err;
+
+	err = rblk_clt_parse_number(info, &index, &number);
+	if (err)
+		return err;
+	if (!rblk_clt_parse_tune(info->attrs, &tune)) {
+		GENL_SET_ERR_MSG(info, "there is no parameter in it");
+		return -EINVAL;
+	}
+	err = rblk_clt_path_tune(index, number, &tune, info->extack);
 	return rblk_clt_answer(info, err == -ENODEV ? RBLK_CLIENT_A_DEVICE_INDEX :
 			       RBLK_CLIENT_A_DEVICE_PATH, err);
 }

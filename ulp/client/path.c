@@ -200,6 +200,12 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 	path->nr_queues = 0;
 	spin_unlock_irq(&session->lock);
 	kfree(queues);
+	if (path->sink) {
+		ib_dma_unmap_single(path->dev->ib, path->sink_dma, RBLK_CLT_SINK_SIZE,
+				    DMA_FROM_DEVICE);
+		kfree(path->sink);
+		path->sink = NULL;
+	}
 	if (path->pd)
 		ib_dealloc_pd(path->pd);
 	path->pd = NULL;
@@ -328,19 +334,23 @@ static bool rblk_clt_path_stray(const struct rblk_clt_path *path)
 /**
  * rblk_clt_path_serve - say to which server a path leads
  * @path: the path, which connects
- * @id: what the server says it is
+ * @hello: what the server says it is
  * @what: why not, in words
  *
  * Context: Process context. Does not sleep.
  * Return: 0, or -EXDEV if that is another one than that of the other paths.
  */
-int rblk_clt_path_serve(struct rblk_clt_path *path, const uuid_t *id, const char **what)
+int rblk_clt_path_serve(struct rblk_clt_path *path, const struct rblk_msg_hello_reply *hello,
+			const char **what)
 {
 	struct rblk_clt_session *session = path->session;
 	bool stray;
 
 	spin_lock_irq(&session->lock);
-	path->server_id = *id;
+	path->server_id = hello->server;
+	path->server_device = hello->device;
+	path->server_told = true;
+	rblk_clt_order_check(session);
 	stray = rblk_clt_path_stray(path);
 	spin_unlock_irq(&session->lock);
 	if (!stray)
@@ -469,6 +479,8 @@ bool rblk_clt_path_renew(struct rblk_clt_path *path, const struct rblk_clt_route
 		path->route = *route;
 		path->source.ss_family = 0;
 		path->server_id = uuid_null;
+		path->server_device = 0;
+		path->server_told = false;
 		path->rdma_device[0] = '\0';
 		path->rdma_port = 0;
 		path->error = 0;
@@ -496,6 +508,7 @@ void rblk_clt_path_end(struct rblk_clt_path *path)
 
 	spin_lock_irq(&session->lock);
 	rblk_clt_path_state(path, RBLK_PATH_REMOVED);
+	rblk_clt_order_check(session);
 	rblk_clt_path_abort(path, -ESHUTDOWN, "the path or its session is being removed");
 	spin_unlock_irq(&session->lock);
 }

@@ -2,7 +2,7 @@
 /*
  * What an administrator changes in the paths of a session: add, remove, drain, undrain.
  *
- * A path that is drained carries no I/O until it is undrained. If it is the active one,
+ * A path that is drained carries no I/O until it is undrained. If it was the only active one,
  * none is from then on, and I/O waits, as after a loss; but the path stays up until what is
  * in flight there has ended, so that nothing is sent twice, and nothing of it fails. Then it
  * is broken on purpose, and all goes as after a loss: the server ends that generation,
@@ -90,14 +90,14 @@ static void rblk_clt_path_restore(struct rblk_clt_path *path)
 	}
 }
 
-/* Return: whether another path is the active one now. */
+/* Return: whether another path is active now. */
 static bool rblk_clt_path_undo_drain(struct rblk_clt_path *path)
 {
 	bool taken;
 
-	/* No path becomes the active one without it. */
+	/* No path becomes active without it. */
 	mutex_lock(&rblk_clt_lock);
-	taken = READ_ONCE(path->session->active) != RBLK_CLT_NONE;
+	taken = READ_ONCE(path->session->active);
 	if (!taken)
 		rblk_clt_path_restore(path);
 	mutex_unlock(&rblk_clt_lock);
@@ -123,7 +123,7 @@ static void rblk_clt_path_ask_others(struct rblk_clt_path *path)
 	} while (!known);
 }
 
-/* GENERATION takes its generation, if it was the active one until now, or 0. */
+/* GENERATION takes its generation, if something may be in flight in that, or 0. */
 static int rblk_clt_path_retire(struct rblk_clt_path *path, bool force, u32 *generation,
 				struct netlink_ext_ack *extack)
 {
@@ -144,18 +144,15 @@ static int rblk_clt_path_retire(struct rblk_clt_path *path, bool force, u32 *gen
 	} else {
 		WRITE_ONCE(path->drained, true);
 	}
-	if (!err && session->active == path->index) {
-		WRITE_ONCE(session->active, RBLK_CLT_NONE);
+	if (!err && path->carried) {
+		WRITE_ONCE(session->active, session->active & ~BIT(path->index));
 		session->losses++;
-		session->fence = (struct rblk_clt_fence) {
-			.path		= path->index,
-			.generation	= path->generation,
-			.draining	= true,
-		};
+		path->fence = path->generation;
+		path->draining = true;
 		*generation = path->generation;
 	}
 	spin_unlock_irq(&session->lock);
-	/* Whoever saw it as the active one has posted then. */
+	/* Whoever saw it as active has posted then. */
 	if (*generation)
 		rblk_clt_paths_lost(session, jiffies);
 	mutex_unlock(&rblk_clt_lock);
@@ -198,7 +195,7 @@ static int rblk_clt_path_vacate(struct rblk_clt_path *path, bool force,
 	if (force)
 		return 0;
 	wait_event_timeout(session->wait,
-			   READ_ONCE(session->active) != RBLK_CLT_NONE ||
+			   READ_ONCE(session->active) ||
 			   !READ_ONCE(session->reconnect), RBLK_CLT_TAKE_TIMEOUT);
 	if (rblk_clt_path_undo_drain(path))
 		return 0;
@@ -259,6 +256,60 @@ int rblk_clt_path_undrain(u32 index, u32 number, struct netlink_ext_ack *extack)
 	}
 	rblk_clt_session_end(session, noio);
 	return path ? 0 : -ENOENT;
+}
+
+/**
+ * rblk_clt_tune - change what is to change
+ * @tuning: of a path
+ * @tune: what
+ *
+ * Context: Any.
+ */
+void rblk_clt_tune(struct rblk_conn_tuning *tuning, const struct rblk_clt_tune *tune)
+{
+	if (tune->tos >= 0)
+		tuning->tos = tune->tos;
+	if (tune->ack_timeout >= 0)
+		tuning->ack_timeout = tune->ack_timeout;
+	if (tune->retries >= 0)
+		tuning->retries = tune->retries;
+}
+
+/**
+ * rblk_clt_path_tune - change parameters of a path, for its next connection
+ * @index: N of /dev/rblkN, of whose session it is
+ * @number: of the path
+ * @tune: what
+ * @extack: takes the reason of a refusal
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ * Return: 0, or a negative errno.
+ */
+int rblk_clt_path_tune(u32 index, u32 number, const struct rblk_clt_tune *tune,
+		       struct netlink_ext_ack *extack)
+{
+	struct rblk_clt_device *dev;
+	struct rblk_clt_path *path;
+	int err = -ENODEV;
+
+	mutex_lock(&rblk_clt_lock);
+	dev = rblk_clt_device_find(index);
+	if (!dev) {
+		NL_SET_ERR_MSG(extack, "there is no such device");
+		goto out;
+	}
+	err = -ENOENT;
+	path = rblk_clt_path_find(dev->session, number, extack);
+	if (!path)
+		goto out;
+	err = 0;
+	spin_lock_irq(&dev->session->lock);
+	rblk_clt_tune(&path->route.tuning, tune);
+	spin_unlock_irq(&dev->session->lock);
+	rblk_clt_notify_session(dev->session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
+out:
+	mutex_unlock(&rblk_clt_lock);
+	return err;
 }
 
 static bool rblk_clt_path_last(const struct rblk_clt_path *path)

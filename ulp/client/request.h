@@ -16,7 +16,7 @@ enum {
 /**
  * struct rblk_clt_request - what rblk keeps with a request
  * @data: cqe of the READ or WRITE
- * @reg: cqe of the registration, which completes only with an error
+ * @reg: cqe of what comes before the last one of a post, and completes only with an error
  * @inv: cqe of the invalidation
  * @path: where it was posted; valid as long as the device is
  * @generation: of the path
@@ -25,6 +25,7 @@ enum {
  * @flags: see above
  * @nents: entries of @sg in use
  * @dir: how they are mapped
+ * @ordered: it is a write that a READ follows
  * @status: how it ended
  * @since: when it was posted, in ns; 0 if nobody wants to know
  * @sge: for a request without MR
@@ -41,6 +42,7 @@ struct rblk_clt_request {
 	unsigned long		flags;
 	int			nents;
 	enum dma_data_direction	dir;
+	bool			ordered;
 	blk_status_t		status;
 	u64			since;
 	struct ib_sge		sge[RBLK_SGE_MAX];

@@ -35,9 +35,15 @@ static struct rblk_clt_session *rblk_clt_session_alloc(const struct rblk_clt_map
 	init_waitqueue_head(&session->wait);
 	mutex_init(&session->setup);
 	spin_lock_init(&session->lock);
-	session->active = RBLK_CLT_NONE;
+	session->policy = args->policy < RBLK_POLICY_NR ? args->policy : RBLK_POLICY_PREFERRED;
 	INIT_DELAYED_WORK(&session->fence_work, rblk_clt_fence_work);
 	INIT_DELAYED_WORK(&session->probe_work, rblk_clt_probe_work);
+	INIT_DELAYED_WORK(&session->order_work, rblk_clt_order_work);
+	session->write_order = args->write_order != RBLK_CLT_ANY_ORDER ? args->write_order :
+		RBLK_CLIENT_WRITE_ORDER_AUTO;
+	/* There is no write yet that could be overtaken. */
+	session->strict = session->write_order == RBLK_CLIENT_WRITE_ORDER_STRICT;
+	session->ordered = session->strict;
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
 		rblk_clt_path_init(&session->paths[i], session, i,
 				   i < args->nr_routes ? &args->routes[i] : NULL);
@@ -131,7 +137,10 @@ static bool rblk_clt_session_fits(const struct rblk_clt_session *session,
 {
 	const struct blk_mq_tag_set *set = &session->tag_set;
 
-	return (args->reconnect || !session->reconnect) &&
+	return (args->policy >= RBLK_POLICY_NR || args->policy == session->policy) &&
+	       (args->write_order == RBLK_CLT_ANY_ORDER ||
+		args->write_order == session->write_order) &&
+	       (args->reconnect || !session->reconnect) &&
 	       (!args->queues || args->queues == session->want_queues ||
 		args->queues == set->nr_hw_queues) &&
 	       (!args->depth || args->depth == session->want_depth ||
@@ -166,7 +175,7 @@ struct rblk_clt_session *rblk_clt_session_get(const struct rblk_clt_map_args *ar
 			continue;
 		if (!rblk_clt_session_fits(session, args)) {
 			NL_SET_ERR_MSG(extack,
-				       "the session with this server has other queues or depth, or reconnects otherwise");
+				       "the session with this server has another policy, write order, other queues or depth, or reconnects otherwise");
 			session = ERR_PTR(-EINVAL);
 			goto out;
 		}
@@ -223,7 +232,7 @@ static int rblk_clt_tag_set_alloc(struct rblk_clt_session *session,
 
 static bool rblk_clt_session_live(const struct rblk_clt_session *session)
 {
-	return READ_ONCE(session->active) != RBLK_CLT_NONE;
+	return READ_ONCE(session->active);
 }
 
 static bool rblk_clt_session_decided(const struct rblk_clt_session *session)
@@ -241,13 +250,16 @@ static bool rblk_clt_session_decided(const struct rblk_clt_session *session)
  */
 void rblk_clt_session_cause(const struct rblk_clt_session *session, int *err, const char **what)
 {
-	const struct rblk_clt_path *path, *cause = NULL, *fenced;
-	bool drained = false;
+	const struct rblk_clt_path *path, *cause = NULL, *fenced = NULL;
+	bool drained = false, draining = false;
 	u32 i;
 
 	lockdep_assert_held(&session->lock);
 	for (i = 0; i < RBLK_CLT_PATHS; i++) {
 		path = &session->paths[i];
+		draining |= path->draining;
+		if (path->fence && path->error_what)
+			fenced = path;
 		if (path->state == RBLK_PATH_REMOVED)
 			continue;
 		drained |= path->state == RBLK_PATH_LIVE && path->drained;
@@ -255,11 +267,10 @@ void rblk_clt_session_cause(const struct rblk_clt_session *session, int *err, co
 			cause = path;
 	}
 	/* The one that was lost says why; that of a while ago may be connecting again. */
-	fenced = &session->paths[session->fence.path];
-	if (session->fence.generation && fenced->error_what)
+	if (fenced)
 		cause = fenced;
 	*err = -ENOTCONN;
-	if (session->fence.draining) {
+	if (draining) {
 		*err = -EAGAIN;
 		*what = "the path that carried the I/O is being drained";
 	} else if (drained && (!cause || cause->drained)) {
@@ -497,6 +508,7 @@ void rblk_clt_session_unuse(struct rblk_clt_session *session)
 		/* Only what a path did has queued them, or who changed one. */
 		cancel_delayed_work_sync(&session->fence_work);
 		cancel_delayed_work_sync(&session->probe_work);
+		cancel_delayed_work_sync(&session->order_work);
 	}
 	rblk_clt_session_put(session);
 }

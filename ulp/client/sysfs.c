@@ -55,10 +55,77 @@ static ssize_t no_path_timeout_ms_store(struct device *d, struct device_attribut
 		return err;
 	if (ms > RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS && ms != RBLK_CLT_FOR_EVER)
 		return -EINVAL;
+	mutex_lock(&rblk_clt_lock);
 	rblk_clt_no_path_set(rblk_clt_sysfs_dev(d), ms);
+	mutex_unlock(&rblk_clt_lock);
 	return count;
 }
 static DEVICE_ATTR_RW(no_path_timeout_ms);
+
+/* As in Documentation/netlink/specs/rblk-client.yaml. */
+static const char * const rblk_clt_policies[] = {
+	[RBLK_POLICY_PREFERRED] = "preferred",
+	[RBLK_POLICY_ROUND_ROBIN] = "round-robin",
+	[RBLK_POLICY_MIN_INFLIGHT] = "min-inflight",
+	[RBLK_POLICY_MIN_LATENCY] = "min-latency",
+};
+
+static ssize_t policy_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	const struct rblk_clt_session *session = rblk_clt_sysfs_dev(d)->session;
+
+	return sysfs_emit(buf, "%s\n", rblk_clt_policies[READ_ONCE(session->policy)]);
+}
+
+static ssize_t policy_store(struct device *d, struct device_attribute *attr, const char *buf,
+			    size_t count)
+{
+	struct rblk_clt_session *session = rblk_clt_sysfs_dev(d)->session;
+	int policy = sysfs_match_string(rblk_clt_policies, buf);
+
+	if (policy < 0)
+		return policy;
+	mutex_lock(&rblk_clt_lock);
+	rblk_clt_policy_set(session, policy);
+	mutex_unlock(&rblk_clt_lock);
+	return count;
+}
+static DEVICE_ATTR_RW(policy);
+
+/* As in Documentation/netlink/specs/rblk-client.yaml. */
+static const char * const rblk_clt_orders[] = {
+	[RBLK_CLIENT_WRITE_ORDER_AUTO] = "auto",
+	[RBLK_CLIENT_WRITE_ORDER_STRICT] = "strict",
+	[RBLK_CLIENT_WRITE_ORDER_RELAXED] = "relaxed",
+};
+
+static ssize_t write_order_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	const struct rblk_clt_session *session = rblk_clt_sysfs_dev(d)->session;
+
+	return sysfs_emit(buf, "%s\n", rblk_clt_orders[READ_ONCE(session->write_order)]);
+}
+
+static ssize_t write_order_store(struct device *d, struct device_attribute *attr,
+				 const char *buf, size_t count)
+{
+	struct rblk_clt_session *session = rblk_clt_sysfs_dev(d)->session;
+	int order = sysfs_match_string(rblk_clt_orders, buf);
+
+	if (order < 0)
+		return order;
+	mutex_lock(&rblk_clt_lock);
+	rblk_clt_order_set(session, order);
+	mutex_unlock(&rblk_clt_lock);
+	return count;
+}
+static DEVICE_ATTR_RW(write_order);
+
+static ssize_t strict_writes_show(struct device *d, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%d\n", READ_ONCE(rblk_clt_sysfs_dev(d)->session->strict));
+}
+static DEVICE_ATTR_RO(strict_writes);
 
 static ssize_t export_show(struct device *d, struct device_attribute *attr, char *buf)
 {
@@ -135,6 +202,9 @@ static struct attribute *rblk_clt_attrs[] = {
 	&dev_attr_state.attr,
 	&dev_attr_reason.attr,
 	&dev_attr_no_path_timeout_ms.attr,
+	&dev_attr_policy.attr,
+	&dev_attr_write_order.attr,
+	&dev_attr_strict_writes.attr,
 	&dev_attr_export.attr,
 	&dev_attr_server.attr,
 	&dev_attr_session.attr,

@@ -11,13 +11,6 @@
 #include <rblk/trace.h>
 
 /*
- * Local ack timeout, 4.096 us * 2^17 = 0.5 s. With 6 retries a peer that does
- * not answer is noticed in about 4 s; the rdma_cm default takes four times that.
- * Not 7: rxe takes that for endless, as it is for RNR retries.
- */
-#define RBLK_ACK_TIMEOUT	17
-#define RBLK_RETRIES		6
-/*
  * A message never meets an empty receive queue (see msgs.c), so a peer that has
  * none to offer is broken, and is not retried for ever, as 7 would mean.
  */
@@ -235,6 +228,7 @@ void rblk_conn_init(struct rblk_conn *conn, const struct rblk_conn_ops *ops)
 {
 	memset(conn, 0, sizeof(*conn));
 	conn->ops = ops;
+	conn->tuning = RBLK_CONN_TUNING;
 	init_waitqueue_head(&conn->wait);
 	init_completion(&conn->sq_drained);
 	init_completion(&conn->rq_drained);
@@ -289,7 +283,8 @@ int rblk_conn_resolve(struct rblk_conn *conn, struct net *net, const struct sock
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	conn->id = id;
-	rdma_set_ack_timeout(id, RBLK_ACK_TIMEOUT);
+	rdma_set_ack_timeout(id, conn->tuning.ack_timeout);
+	rdma_set_service_type(id, conn->tuning.tos);
 
 	ms = clamp_t(long, deadline - jiffies, 1, 10 * HZ) * MSEC_PER_SEC / HZ;
 	err = rblk_fault(RBLK_FAULT_ADDR) ?:
@@ -391,7 +386,7 @@ int rblk_conn_connect(struct rblk_conn *conn, const struct rblk_req *req, u32 in
 		.private_data_len	= sizeof(wire),
 		.initiator_depth	= init_rd,
 		.responder_resources	= 1,
-		.retry_count		= RBLK_RETRIES,
+		.retry_count		= conn->tuning.retries,
 		.rnr_retry_count	= RBLK_RNR_RETRIES,
 	};
 	int err;
@@ -442,13 +437,13 @@ int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 res
 		.private_data_len	= sizeof(wire),
 		.initiator_depth	= 1,
 		.responder_resources	= resp_rd,
-		.retry_count		= RBLK_RETRIES,
+		.retry_count		= conn->tuning.retries,
 		.rnr_retry_count	= RBLK_RNR_RETRIES,
 	};
 	int err;
 
 	rblk_wire_encode_rep(rep, &wire);
-	rdma_set_ack_timeout(conn->id, RBLK_ACK_TIMEOUT);
+	rdma_set_ack_timeout(conn->id, conn->tuning.ack_timeout);
 	rdma_lock_handler(conn->id);
 	err = rblk_fault(RBLK_FAULT_ACCEPT) ?: rdma_accept(conn->id, &param);
 	rdma_unlock_handler(conn->id);

@@ -16,6 +16,10 @@
 #define RBLK_CLIENT_MAX_TIMEOUT_MS		600000
 #define RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS	86400000
 #define RBLK_CLIENT_MAX_PATHS			8
+#define RBLK_CLIENT_MAX_TOS			255
+#define RBLK_CLIENT_MIN_ACK_TIMEOUT		8
+#define RBLK_CLIENT_MAX_ACK_TIMEOUT		22
+#define RBLK_CLIENT_MAX_RETRY_COUNT		6
 
 /**
  * enum rblk_client_path_state - Where a path is in its life.
@@ -48,6 +52,33 @@ enum rblk_client_device_state {
  */
 enum rblk_client_backing {
 	RBLK_CLIENT_BACKING_MEMORY,
+};
+
+/**
+ * enum rblk_client_policy - How the I/O of a session is spread over its paths:
+ *   preferred, over one, and the others stand by; round-robin, over all in
+ *   turn; min-inflight, over that with the fewest requests in flight on the
+ *   same queue; min-latency, over that which was the fastest of late. Only
+ *   paths that end at the same RDMA device of the server carry I/O together.
+ */
+enum rblk_client_policy {
+	RBLK_CLIENT_POLICY_PREFERRED,
+	RBLK_CLIENT_POLICY_ROUND_ROBIN,
+	RBLK_CLIENT_POLICY_MIN_INFLIGHT,
+	RBLK_CLIENT_POLICY_MIN_LATENCY,
+};
+
+/**
+ * enum rblk_client_write_order - What the end of a write promises to a read
+ *   over another path that ends at another RDMA device of the server: auto,
+ *   that it sees the write, wherever there are such paths that carry I/O
+ *   together; strict, the same, and each write pays for it whatever the paths;
+ *   relaxed, nothing.
+ */
+enum rblk_client_write_order {
+	RBLK_CLIENT_WRITE_ORDER_AUTO,
+	RBLK_CLIENT_WRITE_ORDER_STRICT,
+	RBLK_CLIENT_WRITE_ORDER_RELAXED,
 };
 
 enum {
@@ -98,6 +129,10 @@ enum {
 	RBLK_CLIENT_A_PATH_PKEY,
 	RBLK_CLIENT_A_PATH_SL,
 	RBLK_CLIENT_A_PATH_QPS,
+	RBLK_CLIENT_A_PATH_TOS,
+	RBLK_CLIENT_A_PATH_ACK_TIMEOUT,
+	RBLK_CLIENT_A_PATH_RETRY_COUNT,
+	RBLK_CLIENT_A_PATH_SERVER_DEVICE,
 
 	__RBLK_CLIENT_A_PATH_MAX,
 	RBLK_CLIENT_A_PATH_MAX = (__RBLK_CLIENT_A_PATH_MAX - 1)
@@ -144,6 +179,11 @@ enum {
 	RBLK_CLIENT_A_DEVICE_ROUTE,
 	RBLK_CLIENT_A_DEVICE_PATH,
 	RBLK_CLIENT_A_DEVICE_STEAL,
+	RBLK_CLIENT_A_DEVICE_POLICY,
+	RBLK_CLIENT_A_DEVICE_WRITE_ORDER,
+	RBLK_CLIENT_A_DEVICE_TOS,
+	RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT,
+	RBLK_CLIENT_A_DEVICE_RETRY_COUNT,
 
 	__RBLK_CLIENT_A_DEVICE_MAX,
 	RBLK_CLIENT_A_DEVICE_MAX = (__RBLK_CLIENT_A_DEVICE_MAX - 1)
@@ -164,6 +204,8 @@ enum {
 	RBLK_CLIENT_CMD_PATH_REMOVE,
 	RBLK_CLIENT_CMD_PATH_DRAIN,
 	RBLK_CLIENT_CMD_PATH_UNDRAIN,
+	RBLK_CLIENT_CMD_DEVICE_SET,
+	RBLK_CLIENT_CMD_PATH_SET,
 
 	__RBLK_CLIENT_CMD_MAX,
 	RBLK_CLIENT_CMD_MAX = (__RBLK_CLIENT_CMD_MAX - 1)

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Several paths that carry the I/O of a device together."""
+import struct
+
+import pytest
+
+from _recovery import BACK, both_live, carries, counts, ended, paths, verifier
+from rblklab import fio, pcap
+from rblklab.waits import until
+
+LINKS = 2
+SPREAD = ("round-robin", "min-inflight", "min-latency")
+ALIAS = "10.77.0.101"  # a further address of the server's first device
+READ_REQUEST = 0x0c
+WRITES = (0x06, 0x0a)  # the first packet of a WRITE, or the only one
+PROBE = 5.0  # seconds between two probes of a path
+
+
+@pytest.fixture
+def second(rig):
+    """The server's address on the second link."""
+    rig.client.reconnect = True
+    address = rig.a.ports[1].ipv4
+    rig.server.listen(address)
+    return address
+
+
+@pytest.fixture
+def disk(rig, second):
+    """A device with two paths, which end at two devices of the server."""
+    rig.server.export("disk", "8M")
+    device = rig.client.map(rig.address, "disk", "--path", second)
+    both_live(rig)
+    return device
+
+
+@pytest.fixture
+def alike(rig):
+    """A device with two paths, which end at one device of the server."""
+    rig.client.reconnect = True
+    rig.a.run(f"ip addr add {ALIAS}/24 dev net0")
+    rig.server.listen(ALIAS)
+    rig.server.export("disk", "8M")
+    device = rig.client.map(rig.address, "disk", "--path", ALIAS)
+    both_live(rig)
+    yield device
+    rig.client.unmap(device)
+    rig.server("listen", "remove", ALIAS)
+    rig.a.run(f"ip addr del {ALIAS}/24 dev net0")
+
+
+def setting(rig, device, name, value=None):
+    """Of /sys/block/rblkN/rblk; set it first if a value is given."""
+    path = f"/sys/block/{device[5:]}/rblk/{name}"
+    if value is not None:
+        rig.b.run(f"echo {value} > {path}")
+    return rig.b.run(f"cat {path}").stdout.strip()
+
+
+def active(rig):
+    return [path["index"] for path in paths(rig) if path["active"]]
+
+
+def done(rig):
+    """Requests that each path has done."""
+    return [path["reads"] + path["writes"] for path in paths(rig)]
+
+
+def share(rig, seconds=1.0):
+    """What part of the requests goes over the second path now."""
+    before = done(rig)
+    rig.b.run(f"sleep {seconds}")
+    first, second = (now - then for now, then in zip(done(rig), before))
+    assert first + second > 20, (first, second)
+    return second / (first + second)
+
+
+def together(rig, limit=BACK):
+    until(lambda: active(rig) == [0, 1], limit, lambda: paths(rig))
+
+
+def spread(rig, device, policy):
+    setting(rig, device, "policy", policy)
+    together(rig)
+
+
+@pytest.mark.parametrize("policy", SPREAD)
+def test_both_carry(rig, disk, policy):
+    """Under I/O that is verified; and one alone again, when that is asked for. No path is lost by it."""
+    assert active(rig) == [0] and setting(rig, disk, "policy") == "preferred"
+    job = verifier(rig, disk, 600, iodepth=32)
+    spread(rig, disk, policy)
+    part = share(rig)
+    assert 0.1 < part < 0.9, part
+    if policy == "round-robin":
+        assert 0.45 < part < 0.55, part
+    setting(rig, disk, "policy", "preferred")
+    assert active(rig) == [0]
+    carries(rig, 0)
+    ended(rig, job)
+    assert [(path["generation"], path["losses"]) for path in paths(rig)] == [(1, 0)] * 2
+
+
+def test_the_slower_one_gets_less(rig, disk):
+    """By latency nearly nothing, by requests in flight the smaller part, in turn the half."""
+    rig.relay.delay(20, link=1)
+    verifier(rig, disk, 600, iodepth=8)
+    spread(rig, disk, "min-latency")
+    rig.b.run("sleep 2")  # until it is known how slow it is
+    latency = share(rig, 2)
+    spread(rig, disk, "min-inflight")
+    in_flight = share(rig, 2)
+    spread(rig, disk, "round-robin")
+    turn = share(rig, 2)
+    print(f"of the requests over the slower path: {latency:.3f} by latency, {in_flight:.3f} by requests in flight, {turn:.3f} in turn")
+    assert latency < 0.1 and in_flight < 0.4 and 0.4 < turn < 0.6
+    # One that has become fast again is found out
+    rig.relay.heal(1)
+    rig.relay.delay(20, link=0)
+    spread(rig, disk, "min-latency")
+    until(lambda: share(rig) > 0.5, 20, lambda: paths(rig))
+
+
+@pytest.mark.parametrize("policy", SPREAD)
+def test_one_of_both_is_lost(rig, disk, policy):
+    """No I/O fails, the other one goes on as it is, and the lost one joins again when it is back."""
+    before = counts(rig)
+    job = verifier(rig, disk, 600, iodepth=32)
+    spread(rig, disk, policy)
+    # It waits for none of its requests in particular, as the other one does to verify
+    rig.spawn(rig.b, fio.command(disk, rw="randread", bs="4k", iodepth=16, time_based=1, runtime=600))
+    rig.relay.cut(0)
+    if policy == "min-inflight":
+        # What waits on the dead path keeps others from it, and the rest goes on before anybody knows
+        rig.b.run("sleep 1")
+        assert share(rig) > 0.9 and paths(rig)[0]["state"] == "live"
+    until(lambda: active(rig) == [1], 20, lambda: paths(rig))
+    carries(rig, 1)
+    rig.relay.heal(0)
+    both_live(rig, 40)
+    together(rig)
+    assert 0.05 < share(rig) < 0.95
+    longest = ended(rig, job)  # and the reader with it
+    print(f"--- {policy}: longest I/O {longest:.2f} s")
+    assert [(path["losses"], path["last_error"] is None) for path in paths(rig)] == [(1, False), (0, True)]
+    assert paths(rig)[1]["generation"] == 1
+    until(lambda: counts(rig) == before, 5, lambda: (before, counts(rig)))
+
+
+def test_drain_of_one_of_both(rig, disk):
+    """Nothing waits for it: the other one carries on."""
+    job = verifier(rig, disk, 600, iodepth=32)
+    spread(rig, disk, "round-robin")
+    rig.client("path", "drain", disk, "1")
+    assert active(rig) == [0]
+    carries(rig, 0)
+    both_live(rig)
+    assert active(rig) == [0]
+    rig.client("path", "undrain", disk, "1")
+    together(rig)
+    assert 0.05 < share(rig) < 0.95
+    ended(rig, job)
+    assert [path["losses"] for path in paths(rig)] == [0, 1]
+
+
+def late_write(rig, device):
+    """A write's packets come after it was done again, and overwritten, over the other path, which never stopped."""
+    def write(text):
+        return f"printf {text} | dd of={device} bs=512 conv=sync,notrunc oflag=direct status=none"
+
+    rig.b.run(write("zero"))
+    rig.relay.reorder(1.0, ms=60000, link=0, node=rig.b)
+    first = None
+    for _ in range(4):  # the first or the second of them goes over the first path
+        first = rig.spawn(rig.b, write("late"))
+        rig.b.run("sleep 0.3")
+        if first.poll() is None:
+            break
+    assert rig.relay.counters()[0, rig.b.index]["waiting"] and first.poll() is None
+    rig.client("path", "drain", device, "0")  # which waits in vain, and breaks it
+    assert first.wait(20).code == 0, "it is sent again"
+    rig.b.run(write("newer"))
+    assert rig.relay.counters()[0, rig.b.index]["waiting"]
+    rig.relay.heal(link=0, node=rig.b)
+    rig.b.run("sleep 1")
+    found = rig.b.run(f"dd if={device} bs=8 count=1 iflag=fullblock status=none | tr -d '\\0'").stdout
+    assert paths(rig)[1]["generation"] == 1
+    return found
+
+
+@pytest.mark.parametrize("fence", [True, False], ids=["fenced", "unfenced"])
+def test_late_writes_do_not_land(rig, second, fence):
+    """With the server's fence; without it they do, which shows that this test would find it."""
+    rig.injects = True
+    rig.server.export("disk", "8M", ("any",), "--shared")
+    disk = rig.client.map(rig.address, "disk", "--path", second)
+    both_live(rig)
+    spread(rig, disk, "round-robin")
+    rig.a.run(f"echo {'N' if fence else 'Y'} > /sys/kernel/debug/rblk/unfenced")
+    found = late_write(rig, disk)
+    rig.client.unmap(disk)
+    assert found == ("newer" if fence else "late"), found
+
+
+def opcodes(path):
+    """Of the RoCEv2 packets of a capture."""
+    codes = []
+    for _, frame in pcap.read(path):
+        if frame[12:14] == b"\x08\x00" and frame[23] == 17 and struct.unpack("!H", frame[36:38])[0] == 4791:
+            codes.append(frame[42])
+    return codes
+
+
+def requests_of(rig, device, folder, name, count=40):
+    """READs and WRITEs on the wire while so many blocks are written, and nothing is read."""
+    files = [folder / f"{name}-{link}.pcap" for link in range(LINKS)]
+    for link, file in enumerate(files):
+        rig.relay.capture(link, file)
+    rig.b.run(f"dd if=/dev/zero of={device} bs=4k count={count} conv=notrunc oflag=direct status=none")
+    codes = []
+    for link, file in enumerate(files):
+        rig.relay.end_capture(link)
+        codes += opcodes(file)
+    reads, writes = codes.count(READ_REQUEST), sum(codes.count(code) for code in WRITES)
+    print(f"{name}: {reads} READs, {writes} WRITEs for {count} blocks")
+    assert writes >= count
+    return reads
+
+
+def test_write_order(rig, disk, tmp_path):
+    """With two devices of the server a READ follows each WRITE; not if that is not wanted, or one path carries alone."""
+    assert (setting(rig, disk, "write_order"), setting(rig, disk, "strict_writes")) == ("auto", "0")
+    assert requests_of(rig, disk, tmp_path, "alone") == 0
+    spread(rig, disk, "round-robin")
+    assert setting(rig, disk, "strict_writes") == "1"
+    assert requests_of(rig, disk, tmp_path, "auto") == 40
+    setting(rig, disk, "write_order", "relaxed")
+    assert (active(rig), setting(rig, disk, "strict_writes")) == ([0, 1], "0")
+    assert requests_of(rig, disk, tmp_path, "relaxed") == 0
+    setting(rig, disk, "policy", "preferred")
+    setting(rig, disk, "write_order", "strict")
+    until(lambda: setting(rig, disk, "strict_writes") == "1", 5, "strict writes")
+    assert requests_of(rig, disk, tmp_path, "strict") == 40
+    fio.verify(rig.b, disk, bs="64k", size="4m", iodepth=8)
+
+
+def test_paths_to_one_device(rig, alike, tmp_path):
+    """They carry together at once, and no WRITE needs a READ behind it."""
+    assert len({path["server_device"] for path in paths(rig)}) == 1
+    setting(rig, alike, "policy", "round-robin")
+    assert (active(rig), setting(rig, alike, "strict_writes")) == ([0, 1], "0")
+    assert requests_of(rig, alike, tmp_path, "alike") == 0
+    verifier(rig, alike, 600)
+    assert 0.4 < share(rig) < 0.6
+
+
+def test_what_cannot_be_set(rig, disk):
+    for name in ("policy", "write_order"):
+        before = setting(rig, disk, name)
+        for value in ("", "none", "prefer", "auto,strict", "x" * 5000):
+            result = rig.b.run(f"printf '%s' '{value}' > /sys/block/{disk[5:]}/rblk/{name}", check=False)
+            assert (result.code != 0) == (value != ""), (name, value)
+        assert setting(rig, disk, name) == before
