@@ -36,6 +36,7 @@ enum rblk_fault {
 	RBLK_FAULT_ADD_DISK,	/* add it */
 	RBLK_FAULT_POST,	/* post a READ or a WRITE */
 	RBLK_FAULT_INV,		/* post an invalidation */
+	RBLK_FAULT_FENCE,	/* end a path that another one asks to end: not yet */
 
 	/* Works, in which one allocation fails. Each run of the work is a pass. */
 	RBLK_FAULT_WORK_ACCEPT,

@@ -4,6 +4,7 @@ import struct
 
 import pytest
 
+from _faults import Fault
 from _recovery import BACK, both_live, carries, counts, ended, paths, verifier
 from rblklab import fio, pcap
 from rblklab.waits import until
@@ -163,23 +164,29 @@ def test_drain_of_one_of_both(rig, disk):
     assert [path["losses"] for path in paths(rig)] == [0, 1]
 
 
+def write(device, text):
+    return f"printf {text} | dd of={device} bs=512 conv=sync,notrunc oflag=direct status=none"
+
+
+def stuck_write(rig, device):
+    """A write of "late" whose packets are on their way over the first path for a minute."""
+    rig.relay.reorder(1.0, ms=60000, link=0, node=rig.b)
+    for _ in range(4):  # the first or the second of them goes over the first path
+        job = rig.spawn(rig.b, write(device, "late"))
+        rig.b.run("sleep 0.3")
+        if job.poll() is None:
+            assert rig.relay.counters()[0, rig.b.index]["waiting"]
+            return job
+    raise AssertionError("no write goes over the first path")
+
+
 def late_write(rig, device):
     """A write's packets come after it was done again, and overwritten, over the other path, which never stopped."""
-    def write(text):
-        return f"printf {text} | dd of={device} bs=512 conv=sync,notrunc oflag=direct status=none"
-
-    rig.b.run(write("zero"))
-    rig.relay.reorder(1.0, ms=60000, link=0, node=rig.b)
-    first = None
-    for _ in range(4):  # the first or the second of them goes over the first path
-        first = rig.spawn(rig.b, write("late"))
-        rig.b.run("sleep 0.3")
-        if first.poll() is None:
-            break
-    assert rig.relay.counters()[0, rig.b.index]["waiting"] and first.poll() is None
+    rig.b.run(write(device, "zero"))
+    first = stuck_write(rig, device)
     rig.client("path", "drain", device, "0")  # which waits in vain, and breaks it
     assert first.wait(20).code == 0, "it is sent again"
-    rig.b.run(write("newer"))
+    rig.b.run(write(device, "newer"))
     assert rig.relay.counters()[0, rig.b.index]["waiting"]
     rig.relay.heal(link=0, node=rig.b)
     rig.b.run("sleep 1")
@@ -200,6 +207,50 @@ def test_late_writes_do_not_land(rig, second, fence):
     found = late_write(rig, disk)
     rig.client.unmap(disk)
     assert found == ("newer" if fence else "late"), found
+
+
+def unfenced(rig, device):
+    """Lose the first path, and have the server not end it for the next two times, a second each, that it is asked to."""
+    rig.injects = True
+    spread(rig, device, "round-robin")
+    first = stuck_write(rig, device)
+    fault = Fault(rig.a, "fence")
+    fault.order(1)
+    rig.client("path", "drain", device, "0")
+    until(lambda: fault.seen()[1], 10, "the question to end it", pause=0.02)
+    fault.order(1)
+    return first, fault
+
+
+def test_nothing_is_sent_again_before_the_fence(rig, disk):
+    """But the other path carries what is new."""
+    first, fault = unfenced(rig, disk)
+    rig.b.run(f"dd if=/dev/zero of={disk} seek=1 bs=4k count=8 conv=notrunc oflag=direct status=none")
+    assert active(rig) == [1]
+    waits, asked = first.poll() is None, fault.seen()[0]
+    assert waits or asked > 1, "it was sent again before the server had ended what it was sent on"
+    assert asked <= 1, "the machine was too slow to see anything"
+    assert first.wait(20).code == 0
+    assert fault.seen()[0] > 1
+
+
+def test_a_failure_before_the_fence_stops_all(rig, disk):
+    """Whoever learns of it might write something newer, over a path on which it would be overtaken."""
+    rig.server.export("other", "8M")
+    other = rig.client.map(rig.address, "other")
+    until(lambda: rig.client.devices()[other]["state"] == "live", BACK, "the other device")
+    first, fault = unfenced(rig, disk)
+    rig.b.run(write(other, "one"))
+    rig.client.unmap(disk, "--force")
+    assert first.wait(5, check=False).code != 0
+    now = active(rig)
+    second = rig.spawn(rig.b, write(other, "two"))
+    rig.b.run("sleep 0.1")
+    waits, asked = second.poll() is None, fault.seen()[0]
+    assert asked <= 1, "the machine was too slow to see anything"
+    assert now == [] and waits
+    assert second.wait(20).code == 0
+    assert active(rig) == [1] and paths(rig)[1]["losses"] == 0
 
 
 def opcodes(path):

@@ -137,6 +137,8 @@ enum rblk_status rblk_srv_fence(struct rblk_srv_path *path, const struct rblk_ms
 		return RBLK_MALFORMED;
 	if (rblk_fault_unfenced())
 		return RBLK_OK;
+	if (rblk_fault(RBLK_FAULT_FENCE))
+		return RBLK_INTERNAL;
 	mutex_lock(&rblk_srv_lock);
 	*fenced = max(*fenced, fence->generation);
 	old = rblk_srv_path_find(&path->session_id, fence->path);

@@ -52,6 +52,7 @@ static const char * const rblk_fault_names[RBLK_FAULTS] = {
 	[RBLK_FAULT_ADD_DISK]		= "add_disk",
 	[RBLK_FAULT_POST]		= "post",
 	[RBLK_FAULT_INV]		= "inv",
+	[RBLK_FAULT_FENCE]		= "fence",
 	[RBLK_FAULT_WORK_ACCEPT]	= "work_accept",
 	[RBLK_FAULT_WORK_MESSAGE]	= "work_message",
 	[RBLK_FAULT_WORK_PING]		= "work_ping",
