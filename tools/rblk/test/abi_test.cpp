@@ -41,6 +41,8 @@ TEST(Decode, FullDevice) {
     EXPECT_EQ(device.openers, 1u);
     EXPECT_EQ(device.no_path_timeout_ms, 30'000u);
     EXPECT_FALSE(device.no_reconnect);
+    EXPECT_EQ(device.policy, 3u);
+    EXPECT_EQ(device.write_order, 2u);
     EXPECT_EQ(uuid_text(device.incarnation.value()), "10111213-1415-1617-1819-1a1b1c1d1e1f");
     ASSERT_EQ(device.queue_stats.size(), 2u);
     EXPECT_EQ(device.queue_stats[1].index, 1u);
@@ -55,6 +57,8 @@ TEST(Decode, SmallDevice) {
     EXPECT_EQ(device.openers, std::nullopt);
     EXPECT_EQ(device.no_path_timeout_ms, std::nullopt);
     EXPECT_EQ(device.incarnation, std::nullopt);
+    EXPECT_EQ(device.policy, std::nullopt);
+    EXPECT_EQ(device.write_order, std::nullopt);
     EXPECT_TRUE(device.queue_stats.empty());
 }
 
@@ -155,6 +159,10 @@ TEST(Decode, FullPath) {
     EXPECT_EQ(path.pkey, 0xffffu);
     EXPECT_EQ(path.sl, 0u);
     EXPECT_EQ(path.qp_numbers, (std::vector<std::uint32_t>{17, 18, 0xffffff}));
+    EXPECT_EQ(path.tos, 0u);
+    EXPECT_EQ(path.ack_timeout, 14u);
+    EXPECT_EQ(path.retry_count, 7u);
+    EXPECT_EQ(path.server_device, 0u);
 }
 
 TEST(Decode, SmallPath) {
@@ -166,6 +174,10 @@ TEST(Decode, SmallPath) {
     EXPECT_EQ(path.source_gid, std::nullopt);
     EXPECT_EQ(path.sl, std::nullopt);
     EXPECT_TRUE(path.qp_numbers.empty());
+    EXPECT_EQ(path.tos, std::nullopt);
+    EXPECT_EQ(path.ack_timeout, std::nullopt);
+    EXPECT_EQ(path.retry_count, std::nullopt);
+    EXPECT_EQ(path.server_device, std::nullopt);
 }
 
 TEST(Decode, PathAttributeByAttribute) {
@@ -263,8 +275,9 @@ TEST_F(Requests, MapWithAll) {
     request.queues = 4;
     request.depth = 64;
     request.timeout_ms = 1500;
-    request.no_path_timeout_ms = no_path_for_ever;
     request.no_reconnect = true;
+    request.settings = {no_path_for_ever, 2, 1};
+    request.parameters = {255, 31, 6};
     auto mapped = client.map(request);
     EXPECT_EQ(mapped.index, 5u);
     EXPECT_EQ(mapped.name, "rblk5");
@@ -288,6 +301,11 @@ TEST_F(Requests, MapWithAll) {
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 1500u);
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS), 4294967295u);
     EXPECT_TRUE(sent.has(RBLK_CLIENT_A_DEVICE_NO_RECONNECT));
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_POLICY), 2u);
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_WRITE_ORDER), 1u);
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TOS), 255u);
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT), 31u);
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_RETRY_COUNT), 6u);
 }
 
 TEST_F(Requests, MapWithLittle) {
@@ -324,6 +342,11 @@ TEST_F(Requests, PathAdd) {
     EXPECT_EQ(sent.attributes.size(), 4u);
     client.add_path({7, {server_address, {}}, {}});
     EXPECT_EQ(kernel.requests.at(1).attributes.size(), 2u);
+    client.add_path({7, {server_address, {}}, {}, {.tos = 0, .ack_timeout = 0, .retry_count = 0}});
+    for (auto type : {RBLK_CLIENT_A_DEVICE_TOS, RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT,
+                      RBLK_CLIENT_A_DEVICE_RETRY_COUNT})
+        EXPECT_EQ(kernel.requests.at(2).u32(type), 0u);
+    EXPECT_EQ(kernel.requests.at(2).attributes.size(), 5u);
     answer.replies = {Put()};
     EXPECT_THROW(client.add_path({7, {server_address, {}}, {}}), DecodeError);
     answer.replies = {};
@@ -351,6 +374,64 @@ TEST_F(Requests, PathChanges) {
         EXPECT_EQ(sent.has(RBLK_CLIENT_A_DEVICE_FORCE), wanted[i].second);
         EXPECT_EQ(sent.attributes.size(), wanted[i].second ? 3u : 2u);
     }
+}
+
+// A setting that is not there stays as it is; zero is a value.
+TEST_F(Requests, DeviceSet) {
+    client.set_device(7, {30'000, 1, 2});
+    client.set_device(7, {.no_path_timeout_ms = 0});
+    client.set_device(7, {.policy = 0});
+    client.set_device(7, {.write_order = 0});
+    ASSERT_EQ(kernel.requests.size(), 4u);
+    for (const auto& sent : kernel.requests) {
+        EXPECT_EQ(sent.command, RBLK_CLIENT_CMD_DEVICE_SET);
+        EXPECT_EQ(sent.flags, NLM_F_REQUEST | NLM_F_ACK);
+        EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_INDEX), 7u);
+    }
+    const auto& all = kernel.requests[0];
+    EXPECT_EQ(all.u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS), 30'000u);
+    EXPECT_EQ(all.u32(RBLK_CLIENT_A_DEVICE_POLICY), 1u);
+    EXPECT_EQ(all.u32(RBLK_CLIENT_A_DEVICE_WRITE_ORDER), 2u);
+    EXPECT_EQ(all.attributes.size(), 4u);
+    const unsigned one[] = {RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, RBLK_CLIENT_A_DEVICE_POLICY,
+                            RBLK_CLIENT_A_DEVICE_WRITE_ORDER};
+    for (std::size_t i = 0; i < std::size(one); i++) {
+        EXPECT_EQ(kernel.requests[i + 1].u32(one[i]), 0u);
+        EXPECT_EQ(kernel.requests[i + 1].attributes.size(), 2u);
+    }
+}
+
+TEST_F(Requests, PathSet) {
+    client.set_path({7, 1}, {1, 2, 3});
+    client.set_path({7, 1}, {.tos = 0});
+    client.set_path({7, 1}, {.ack_timeout = 0});
+    client.set_path({7, 1}, {.retry_count = 0});
+    ASSERT_EQ(kernel.requests.size(), 4u);
+    for (const auto& sent : kernel.requests) {
+        EXPECT_EQ(sent.command, RBLK_CLIENT_CMD_PATH_SET);
+        EXPECT_EQ(sent.flags, NLM_F_REQUEST | NLM_F_ACK);
+        EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_INDEX), 7u);
+        EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_PATH), 1u);
+    }
+    const unsigned types[] = {RBLK_CLIENT_A_DEVICE_TOS, RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT,
+                              RBLK_CLIENT_A_DEVICE_RETRY_COUNT};
+    EXPECT_EQ(kernel.requests[0].attributes.size(), 5u);
+    for (std::uint32_t i = 0; i < std::size(types); i++) {
+        EXPECT_EQ(kernel.requests[0].u32(types[i]), i + 1);
+        EXPECT_EQ(kernel.requests[i + 1].u32(types[i]), 0u);
+        EXPECT_EQ(kernel.requests[i + 1].attributes.size(), 3u);
+    }
+}
+
+// A word is at the place of its number.
+TEST(Words, OfEnums) {
+    EXPECT_EQ(policy_words[RBLK_CLIENT_POLICY_PREFERRED], "preferred");
+    EXPECT_EQ(policy_words[RBLK_CLIENT_POLICY_ROUND_ROBIN], "round-robin");
+    EXPECT_EQ(policy_words[RBLK_CLIENT_POLICY_MIN_INFLIGHT], "min-inflight");
+    EXPECT_EQ(policy_words[RBLK_CLIENT_POLICY_MIN_LATENCY], "min-latency");
+    EXPECT_EQ(write_order_words[RBLK_CLIENT_WRITE_ORDER_AUTO], "auto");
+    EXPECT_EQ(write_order_words[RBLK_CLIENT_WRITE_ORDER_STRICT], "strict");
+    EXPECT_EQ(write_order_words[RBLK_CLIENT_WRITE_ORDER_RELAXED], "relaxed");
 }
 
 TEST_F(Requests, Unmap) {

@@ -50,12 +50,16 @@ TEST(NoModule, IsSaidByEveryCommand) {
         {{"unmap", "all"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"device", "list"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"device", "show", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"device", "set", "0", "--policy", "preferred"},
+         "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "list"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "add", "0", "10.0.1.1"},
          "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "remove", "0", "1"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "drain", "0", "1"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "undrain", "0", "1"}, "did not load by itself: 'modprobe rblk-client' says why"},
+        {{"path", "set", "0", "1", "--tos", "0"},
+         "did not load by itself: 'modprobe rblk-client' says why"},
         {{"path", "list", "0"}, "did not load by itself: 'modprobe rblk-client' says why"},
         {{"session", "kick", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"session", "list"}, "'modprobe rblk-client' or 'modprobe rblk-server' loads one"},
@@ -214,10 +218,28 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"map", "10.0.0.1", "x", "--no-path-timeout", "never"}, "--no-path-timeout is 'never'"},
         {{"map", "10.0.0.1", "x", "--no-reconnect", "--no-path-timeout", "1"}, "exclude"},
         {{"map", "10.0.0.1", "x", "--steal", "--read-only"}, "exclude each other"},
+        {{"map", "10.0.0.1", "x", "--policy", "fastest"},
+         "--policy is 'fastest', and must be preferred, round-robin, min-inflight or min-latency"},
+        {{"map", "10.0.0.1", "x", "--policy", ""}, "--policy is ''"},
+        {{"map", "10.0.0.1", "x", "--policy"}, "--policy"},
+        {{"map", "10.0.0.1", "x", "--write-order", "0"},
+         "--write-order is '0', and must be auto, strict or relaxed"},
+        {{"map", "10.0.0.1", "x", "--tos", "256"}, "--tos is '256', and must be a number from 0"},
+        {{"map", "10.0.0.1", "x", "--tos", "-1"}, "0 to 255"},
+        {{"map", "10.0.0.1", "x", "--ack-timeout", "32"}, "0 to 31"},
+        {{"map", "10.0.0.1", "x", "--retry-count", "8"}, "0 to 7"},
         {{"unmap"}, "DEVICE"},
         {{"unmap", "sda"}, "sda"},
         {{"unmap", "rblk0p1"}, "partition"},
         {{"device", "show", "x"}, "'x'"},
+        {{"device", "set"}, "DEVICE"},
+        {{"device", "set", "0"}, "give --policy, --write-order or --no-path-timeout"},
+        {{"device", "set", "sda", "--policy", "preferred"}, "sda"},
+        {{"device", "set", "0", "--policy", "Preferred"}, "--policy is 'Preferred'"},
+        {{"device", "set", "0", "--policy", "round"}, "--policy is 'round'"},
+        {{"device", "set", "0", "--write-order", "none"}, "auto, strict or relaxed"},
+        {{"device", "set", "0", "--no-path-timeout", "86401"}, "0 to 86400, or 'forever'"},
+        {{"device", "set", "0", "--tos", "0"}, "--tos"},
         {{"path"}, "a command is required"},
         {{"path", "list", "sda"}, "sda"},
         {{"path", "list", "0", "1"}, "1"},
@@ -229,6 +251,17 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"path", "add", "0", "10.0.1.1", "--timeout", "0"}, "1 to 600"},
         {{"path", "add", "0", "10.0.1.1", "--timeout", "601"}, "1 to 600"},
         {{"path", "add", "0", "10.0.1.1", "--force"}, "--force"},
+        {{"path", "add", "0", "10.0.1.1", "--tos", "x"}, "0 to 255"},
+        {{"path", "add", "0", "10.0.1.1", "--ack-timeout", "32"}, "0 to 31"},
+        {{"path", "add", "0", "10.0.1.1", "--retry-count", "8"}, "0 to 7"},
+        {{"path", "add", "0", "10.0.1.1", "--policy", "preferred"}, "--policy"},
+        {{"path", "set", "0"}, "PATH"},
+        {{"path", "set", "0", "1"}, "give --tos, --ack-timeout or --retry-count"},
+        {{"path", "set", "sda", "1", "--tos", "0"}, "sda"},
+        {{"path", "set", "0", "all", "--tos", "0"}, "PATH is 'all'"},
+        {{"path", "set", "0", "1", "--tos", "256"}, "0 to 255"},
+        {{"path", "set", "0", "1", "--ack-timeout", "32"}, "0 to 31"},
+        {{"path", "set", "0", "1", "--retry-count", "8"}, "0 to 7"},
         {{"path", "remove", "0"}, "PATH"},
         {{"path", "remove", "sda", "0"}, "sda"},
         {{"path", "remove", "0", "all"}, "PATH is 'all'"},
@@ -335,6 +368,94 @@ TEST_F(CommandTest, DeviceThatDoesNotServeIsRemarked) {
     EXPECT_TRUE(has(remark(failed), "rblk session list"));
 }
 
+TEST_F(CommandTest, DeviceSet) {
+    struct {
+        std::vector<std::string> words;
+        unsigned type;
+        std::uint32_t value;
+        const char* said;
+        Json json;
+    } const table[] = {
+        {{"--policy", "preferred"},
+         RBLK_CLIENT_A_DEVICE_POLICY,
+         0,
+         "policy preferred",
+         "preferred"},
+        {{"--policy", "round-robin"},
+         RBLK_CLIENT_A_DEVICE_POLICY,
+         1,
+         "policy round-robin",
+         "round-robin"},
+        {{"--policy", "min-inflight"},
+         RBLK_CLIENT_A_DEVICE_POLICY,
+         2,
+         "policy min-inflight",
+         "min-inflight"},
+        {{"--policy", "min-latency"},
+         RBLK_CLIENT_A_DEVICE_POLICY,
+         3,
+         "policy min-latency",
+         "min-latency"},
+        {{"--write-order", "auto"},
+         RBLK_CLIENT_A_DEVICE_WRITE_ORDER,
+         0,
+         "write order auto",
+         "auto"},
+        {{"--write-order", "strict"},
+         RBLK_CLIENT_A_DEVICE_WRITE_ORDER,
+         1,
+         "write order strict",
+         "strict"},
+        {{"--write-order", "relaxed"},
+         RBLK_CLIENT_A_DEVICE_WRITE_ORDER,
+         2,
+         "write order relaxed",
+         "relaxed"},
+        {{"--no-path-timeout", "0"},
+         RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS,
+         0,
+         "no-path timeout 0 s",
+         0},
+        {{"--no-path-timeout", "60"},
+         RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS,
+         60'000,
+         "no-path timeout 60 s",
+         60'000},
+        {{"--no-path-timeout", "forever"},
+         RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS,
+         4294967295,
+         "no-path timeout for ever",
+         Json()},
+    };
+    const std::pair<unsigned, const char*> keys[] = {
+        {RBLK_CLIENT_A_DEVICE_POLICY, "policy"},
+        {RBLK_CLIENT_A_DEVICE_WRITE_ORDER, "write_order"},
+        {RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, "no_path_timeout_ms"}};
+    for (const auto& row : table) {
+        std::vector<std::string> words = {"device", "set", "/dev/rblk7"};
+        words.insert(words.end(), row.words.begin(), row.words.end());
+        rig.kernel.requests.clear();
+        auto text = rig.run(words);
+        EXPECT_EQ(text.exit, 0) << text.err;
+        EXPECT_EQ(text.out, std::string("/dev/rblk7 set: ") + row.said + "\n");
+        EXPECT_EQ(text.err, "");
+        const auto& sent = rig.kernel.requests.at(0);
+        EXPECT_EQ(sent.command, RBLK_CLIENT_CMD_DEVICE_SET);
+        EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_INDEX), 7u);
+        EXPECT_EQ(sent.u32(row.type), row.value);
+        EXPECT_EQ(sent.attributes.size(), 2u);
+        words.push_back("--json");
+        auto json = json_of(rig.run(words).out);
+        EXPECT_EQ(json["device"], "/dev/rblk7");
+        EXPECT_EQ(json["changed"].size(), 1u);
+        EXPECT_EQ(json.size(), 6u);
+        for (const auto& [type, key] : keys) {
+            EXPECT_EQ(json["changed"][0] == key, type == row.type) << json;
+            EXPECT_EQ(json.at(key), type == row.type ? row.json : Json()) << json;
+        }
+    }
+}
+
 class CompletionTest : public CommandTest {
 protected:
     // The line of the script for this command or group.
@@ -350,15 +471,30 @@ TEST_F(CompletionTest, OffersForever) {
     EXPECT_TRUE(has(words_for("map"), "--no-path-timeout forever --no-reconnect"));
 }
 
+TEST_F(CompletionTest, OffersWords) {
+    const char* offered =
+        " --policy preferred round-robin min-inflight min-latency --write-order auto strict "
+        "relaxed ";
+    EXPECT_TRUE(has(words_for("map"), offered));
+    EXPECT_TRUE(has(words_for("device set"), offered));
+    // The help has them in place of a name for the value.
+    for (const auto& words :
+         {std::vector<std::string>{"map", "--help"}, {"device", "set", "--help"}}) {
+        auto help = rig.run(words).out;
+        EXPECT_TRUE(has(help, "--policy preferred|round-robin|min-inflight|min-latency\n")) << help;
+        EXPECT_TRUE(has(help, "--write-order auto|strict|relaxed\n")) << help;
+    }
+}
+
 TEST_F(CompletionTest, OffersPaths) {
     EXPECT_TRUE(has(words_for("map"), " --path "));
-    EXPECT_EQ(words_for("path"), "\"path\") words=\"--help list add remove drain undrain\" ;;");
+    EXPECT_EQ(words_for("path"), "\"path\") words=\"--help list add remove drain undrain set\" ;;");
     // An argument that may be left out is no word to offer; what it can be is.
     EXPECT_EQ(words_for("path list"),
               "\"path list\") words=\"--json --help $(rblk device list 2>/dev/null | awk 'NR > 1 "
               "{print $1}')\" ;;");
     // Numbers are those of the device in front.
-    for (const char* command : {"remove", "drain", "undrain"})
+    for (const char* command : {"remove", "drain", "undrain", "set"})
         EXPECT_TRUE(has(words_for(std::string("path ") + command),
                         "$(rblk path list \"${COMP_WORDS[3]}\" 2>/dev/null | awk 'NR > 1 {print "
                         "$2}')"))
@@ -422,7 +558,7 @@ TEST(CommandTable, IsSound) {
             EXPECT_TRUE(has(help.out, std::string(argument.help))) << command.path;
         }
     }
-    EXPECT_EQ(paths.size(), 24u);
+    EXPECT_EQ(paths.size(), 26u);
 }
 
 TEST(Arguments, UnknownOnesAreABug) {

@@ -32,7 +32,9 @@ TEST_F(Golden, ManyDevices) {
                        .v6(RBLK_CLIENT_A_DEVICE_SERVER, "2001:db8::1", 7000)
                        .u32(RBLK_CLIENT_A_DEVICE_STATE, 99)
                        .u64(RBLK_CLIENT_A_DEVICE_SIZE, 5ULL << 40)
-                       .u32(RBLK_CLIENT_A_DEVICE_BACKING, 42);
+                       .u32(RBLK_CLIENT_A_DEVICE_BACKING, 42)
+                       .u32(RBLK_CLIENT_A_DEVICE_POLICY, 43)
+                       .u32(RBLK_CLIENT_A_DEVICE_WRITE_ORDER, 44);
     client_says({full_device(0, "db"), failed_device(1, std::string(63, 'n'), "the server is gone"),
                  small_device(2, "a.b_c:d-e"), recovering_device(3, 0xffff'ffff), unknown});
     expect_both(rig, {"device", "list"}, "devices-many");
@@ -59,6 +61,16 @@ TEST_F(Golden, RecoveringDevice) {
 TEST_F(Golden, SmallDevice) {
     client_says({small_device(0, "db")});
     expect_both(rig, {"device", "show", "0"}, "device-small");
+}
+
+TEST_F(Golden, Settings) {
+    expect_both(rig,
+                {"device", "set", "0", "--policy", "round-robin", "--write-order", "strict",
+                 "--no-path-timeout", "forever"},
+                "device-set");
+    expect_both(
+        rig, {"path", "set", "0", "1", "--tos", "32", "--ack-timeout", "14", "--retry-count", "0"},
+        "path-set");
 }
 
 TEST_F(Golden, Exports) {

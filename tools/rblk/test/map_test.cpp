@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // 'rblk map': addresses in order, time shared out, the node waited for.
+#include <array>
 #include <cerrno>
 
 #include <linux/rblk_client.h>
@@ -60,6 +61,71 @@ TEST_F(MapTest, Options) {
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_DEPTH), 1u);
     EXPECT_EQ(sent.text(RBLK_CLIENT_A_DEVICE_CLIENT_NAME), "me");
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 600000u);
+}
+
+TEST_F(MapTest, SettingsAndParameters) {
+    const unsigned types[] = {RBLK_CLIENT_A_DEVICE_POLICY, RBLK_CLIENT_A_DEVICE_WRITE_ORDER,
+                              RBLK_CLIENT_A_DEVICE_TOS, RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT,
+                              RBLK_CLIENT_A_DEVICE_RETRY_COUNT};
+    const char* options[] = {"--policy", "--write-order", "--tos", "--ack-timeout",
+                             "--retry-count"};
+    const std::pair<std::array<const char*, 5>, std::array<std::uint32_t, 5>> table[] = {
+        {{"preferred", "auto", "0", "0", "0"}, {0, 0, 0, 0, 0}},
+        {{"min-latency", "relaxed", "255", "31", "7"}, {3, 2, 255, 31, 7}},
+        {{"round-robin", "strict", "32", "14", "3"}, {1, 1, 32, 14, 3}},
+    };
+    // What is not given is not there: zero would ask for something.
+    rig.run({"map", "10.0.0.1", "db"});
+    for (auto type : types) EXPECT_FALSE(rig.kernel.requests.at(0).has(type)) << type;
+    for (const auto& [texts, values] : table) {
+        std::vector<std::string> all = {"map", "10.0.0.1", "db"};
+        for (std::size_t i = 0; i < std::size(types); i++) {
+            rig.kernel.requests.clear();
+            EXPECT_EQ(rig.run({"map", "10.0.0.1", "db", options[i], texts[i]}).exit, 0);
+            for (std::size_t j = 0; j < std::size(types); j++)
+                EXPECT_EQ(rig.kernel.requests.at(0).has(types[j]), i == j);
+            EXPECT_EQ(rig.kernel.requests.at(0).u32(types[i]), values[i]);
+            all.insert(all.end(), {options[i], texts[i]});
+        }
+        rig.kernel.requests.clear();
+        EXPECT_EQ(rig.run(all).exit, 0);
+        for (std::size_t i = 0; i < std::size(types); i++)
+            EXPECT_EQ(rig.kernel.requests.at(0).u32(types[i]), values[i]);
+    }
+}
+
+TEST_F(MapTest, SessionThatIsAnother) {
+    client_refuses(EINVAL,
+                   "the session with this server has another policy, other queues or depth, or "
+                   "reconnects otherwise");
+    const std::pair<std::vector<std::string>, const char*> table[] = {
+        {{"--policy", "preferred"},
+         "leave out --policy to use the session as it is; 'rblk device set' changes its policy and "
+         "its write order\n"},
+        {{"--write-order", "auto"},
+         "leave out --write-order to use the session as it is; 'rblk de"},
+        {{"--steal", "--policy", "preferred", "--queues", "1"},
+         "leave out --policy, --queues to use the session as it is; 'rblk device set'"},
+        {{"--depth", "1"}, "leave out --depth to use the session as it is\n"},
+        {{"--no-reconnect"}, "leave out --no-reconnect to use the session as it is\n"},
+    };
+    for (const auto& [options, hint] : table) {
+        std::vector<std::string> words = {"map", "10.0.0.1", "db"};
+        words.insert(words.end(), options.begin(), options.end());
+        auto outcome = rig.run(words);
+        EXPECT_EQ(outcome.exit, 1);
+        EXPECT_TRUE(has(outcome.err, hint)) << outcome.err;
+        EXPECT_FALSE(has(outcome.err, "without --steal")) << outcome.err;
+    }
+    client_refuses(EINVAL, "the session with this server has other paths; more can be added to it");
+    auto outcome =
+        rig.run({"map", "10.0.0.1", "db", "--policy", "preferred", "--path", "10.0.1.1"});
+    EXPECT_TRUE(has(outcome.err, "without --path; 'rblk path add'")) << outcome.err;
+    EXPECT_FALSE(has(outcome.err, "leave out")) << outcome.err;
+    // Any other reason is no reason to leave it out.
+    client_refuses(EINVAL, "no such policy");
+    outcome = rig.run({"map", "10.0.0.1", "db", "--policy", "preferred"});
+    EXPECT_EQ(outcome.err, "rblk: cannot map the export 'db' of 10.0.0.1:7471: no such policy\n");
 }
 
 TEST_F(MapTest, Steal) {

@@ -41,6 +41,8 @@ Put facts(Put device, std::uint32_t no_path_timeout_ms = 30'000) {
         .id(RBLK_CLIENT_A_DEVICE_SESSION_ID, 0xa0)
         .u32(RBLK_CLIENT_A_DEVICE_OPENERS, 1)
         .u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, no_path_timeout_ms)
+        .u32(RBLK_CLIENT_A_DEVICE_POLICY, RBLK_CLIENT_POLICY_MIN_LATENCY)
+        .u32(RBLK_CLIENT_A_DEVICE_WRITE_ORDER, RBLK_CLIENT_WRITE_ORDER_RELAXED)
         .nest(RBLK_CLIENT_A_DEVICE_QUEUE, queue(0))
         .nest(RBLK_CLIENT_A_DEVICE_QUEUE, queue(1));
 }
@@ -125,7 +127,9 @@ Put client_path(std::uint32_t index, std::uint32_t state) {
         .u32(RBLK_CLIENT_A_PATH_RDMA_PORT, 1)
         .u32(RBLK_CLIENT_A_PATH_QUEUES, 2)
         .u32(RBLK_CLIENT_A_PATH_DEPTH, 128)
-        .u32(RBLK_CLIENT_A_PATH_RECONNECTS, index);
+        .u32(RBLK_CLIENT_A_PATH_RECONNECTS, index)
+        .u32(RBLK_CLIENT_A_PATH_TOS, 0)
+        .u32(RBLK_CLIENT_A_PATH_RETRY_COUNT, 7);
     if (state == RBLK_CLIENT_PATH_STATE_FAILED)
         path.text(RBLK_CLIENT_A_PATH_LAST_ERROR, "transport retries used up")
             .u32(RBLK_CLIENT_A_PATH_LOSSES, 1)
@@ -149,7 +153,9 @@ Put& connected(Put& path) {
         .u32(RBLK_CLIENT_A_PATH_SERVER_LID, 49151)
         .u32(RBLK_CLIENT_A_PATH_PKEY, 0xffff)
         .u32(RBLK_CLIENT_A_PATH_SL, 0)
-        .u32s(RBLK_CLIENT_A_PATH_QPS, {17, 18, 0xffffff});
+        .u32s(RBLK_CLIENT_A_PATH_QPS, {17, 18, 0xffffff})
+        .u32(RBLK_CLIENT_A_PATH_ACK_TIMEOUT, 14)
+        .u32(RBLK_CLIENT_A_PATH_SERVER_DEVICE, 0);
 }
 
 Put client_session() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// 'rblk path add', 'remove', 'drain' and 'undrain'.
+// 'rblk path add', 'remove', 'drain', 'undrain' and 'set'.
 #include <cerrno>
 
 #include <linux/rblk_client.h>
@@ -71,6 +71,26 @@ TEST_F(PathAddTest, Json) {
     EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SERVER), v6_bytes("fe80::1", 80, 3));
     EXPECT_EQ(sent.value(RBLK_CLIENT_A_DEVICE_SOURCE), v6_bytes("fe80::2", 0, 3));
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS), 5000u);
+}
+
+TEST_F(PathAddTest, Parameters) {
+    const std::pair<const char*, unsigned> table[] = {
+        {"--tos", RBLK_CLIENT_A_DEVICE_TOS},
+        {"--ack-timeout", RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT},
+        {"--retry-count", RBLK_CLIENT_A_DEVICE_RETRY_COUNT}};
+    for (const auto& [option, type] : table)
+        for (std::uint32_t value : {0, 7}) {
+            rig.kernel.requests.clear();
+            auto text = std::to_string(value);
+            EXPECT_EQ(rig.run({"path", "add", "0", "10.0.1.1", option, text}).exit, 0);
+            EXPECT_EQ(rig.kernel.requests.at(0).u32(type), value);
+            EXPECT_EQ(rig.kernel.requests.at(0).attributes.size(), 3u);
+        }
+    // Each address of a host name is tried with them.
+    fail_first({ETIMEDOUT});
+    EXPECT_EQ(rig.run({"path", "add", "0", "node-a", "--tos", "32"}).exit, 0);
+    ASSERT_EQ(rig.kernel.requests.size(), 2u);
+    EXPECT_EQ(rig.kernel.requests[1].u32(RBLK_CLIENT_A_DEVICE_TOS), 32u);
 }
 
 TEST_F(PathAddTest, AddressesInOrder) {
@@ -163,6 +183,66 @@ TEST_F(PathAddTest, ReplyWithoutANumber) {
     EXPECT_TRUE(has(outcome.err, "attribute 'path' is missing")) << outcome.err;
     client_says({Put().raw(RBLK_CLIENT_A_DEVICE_PATH, Bytes(3))});
     EXPECT_TRUE(has(rig.run({"path", "add", "0", "10.0.1.1"}).err, "'path' has 3 bytes"));
+}
+
+class PathSetTest : public CommandTest {};
+
+TEST_F(PathSetTest, EachParameter) {
+    struct {
+        const char* option;
+        const char* value;
+        unsigned type;
+        const char* key;
+        const char* said;
+    } const table[] = {
+        {"--tos", "0", RBLK_CLIENT_A_DEVICE_TOS, "tos", "type of service 0"},
+        {"--tos", "255", RBLK_CLIENT_A_DEVICE_TOS, "tos", "type of service 255"},
+        {"--ack-timeout", "0", RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT, "ack_timeout",
+         "acknowledgement timeout 0 (the connection manager's choice)"},
+        {"--ack-timeout", "1", RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT, "ack_timeout",
+         "acknowledgement timeout 1 (8.2 us)"},
+        {"--ack-timeout", "14", RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT, "ack_timeout",
+         "acknowledgement timeout 14 (67.1 ms)"},
+        {"--ack-timeout", "18", RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT, "ack_timeout",
+         "acknowledgement timeout 18 (1.1 s)"},
+        {"--ack-timeout", "31", RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT, "ack_timeout",
+         "acknowledgement timeout 31 (8796.1 s)"},
+        {"--retry-count", "0", RBLK_CLIENT_A_DEVICE_RETRY_COUNT, "retry_count", "retry count 0"},
+        {"--retry-count", "7", RBLK_CLIENT_A_DEVICE_RETRY_COUNT, "retry_count", "retry count 7"},
+    };
+    for (const auto& row : table) {
+        rig.kernel.requests.clear();
+        auto text = rig.run({"path", "set", "rblk7", "1", row.option, row.value});
+        EXPECT_EQ(text.exit, 0) << text.err;
+        EXPECT_EQ(text.out, std::string("path 1 of /dev/rblk7 set: ") + row.said + "\n");
+        EXPECT_EQ(text.err,
+                  "rblk: this holds from the next connection of the path on; 'rblk path drain "
+                  "/dev/rblk7 1' and 'undrain' make one\n");
+        const auto& sent = rig.kernel.requests.at(0);
+        EXPECT_EQ(sent.command, RBLK_CLIENT_CMD_PATH_SET);
+        EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_INDEX), 7u);
+        EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_PATH), 1u);
+        EXPECT_EQ(sent.u32(row.type), std::stoul(row.value));
+        EXPECT_EQ(sent.attributes.size(), 3u);
+        auto json = rig.run({"path", "set", "7", "1", row.option, row.value, "--json"});
+        EXPECT_EQ(json.err, "");
+        Json wanted = {{"schema", 1},
+                       {"device", "/dev/rblk7"},
+                       {"path", 1},
+                       {"changed", Json::array({row.key})},
+                       {"tos", nullptr},
+                       {"ack_timeout", nullptr},
+                       {"retry_count", nullptr}};
+        wanted[row.key] = std::stoul(row.value);
+        EXPECT_EQ(json_of(json.out), wanted);
+    }
+}
+
+TEST_F(PathSetTest, RefusalSaysWhatWhereAndWhy) {
+    client_refuses(ENOENT, "there is no such path");
+    EXPECT_EQ(rig.run({"path", "set", "7", "1", "--tos", "0"}).err,
+              "rblk: cannot set parameters of path 1 of /dev/rblk7: there is no such path\n"
+              "      'rblk path list /dev/rblk7' shows the paths\n");
 }
 
 struct Change {

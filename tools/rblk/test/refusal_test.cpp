@@ -59,6 +59,8 @@ const std::vector<std::string> path_words = {"path", "add", "0", "10.0.1.1"};
 const std::vector<std::string> remove_words = {"path", "remove", "0", "1"};
 const std::vector<std::string> drain_words = {"path", "drain", "0", "1"};
 const std::vector<std::string> undrain_words = {"path", "undrain", "0", "1"};
+const std::vector<std::string> device_set_words = {"device", "set", "0", "--policy", "preferred"};
+const std::vector<std::string> path_set_words = {"path", "set", "0", "1", "--tos", "0"};
 
 INSTANTIATE_TEST_SUITE_P(
     All, RefusalTest,
@@ -117,6 +119,15 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{undrain_words, ENOENT, 3, "not_found", "'rblk path list /dev/rblk0'"},
         Refusal{undrain_words, EBUSY, 5, "busy", ""},
         Refusal{undrain_words, EPERM, 4, "denied", "root"},
+        Refusal{device_set_words, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{device_set_words, EOPNOTSUPP, 1, "failure", "without --no-reconnect"},
+        Refusal{device_set_words, EINVAL, 1, "failure", ""},
+        Refusal{device_set_words, EPERM, 4, "denied", "root"},
+        Refusal{path_set_words, ENODEV, 3, "not_found", "rblk device list"},
+        Refusal{path_set_words, ENOENT, 3, "not_found", "'rblk path list /dev/rblk0'"},
+        Refusal{path_set_words, EINVAL, 1, "failure", ""},
+        Refusal{path_set_words, EOPNOTSUPP, 1, "failure", "one version"},
+        Refusal{path_set_words, EPERM, 4, "denied", "root"},
         Refusal{{"session", "list"}, ENOMEM, 1, "failure", ""},
         Refusal{add_words, EEXIST, 5, "busy", "rblk export show db"},
         Refusal{add_words, ENOMEM, 1, "failure", "less memory"},
@@ -148,6 +159,15 @@ TEST_F(CommandTest, RefusalNamesAttributeAndPlace) {
     EXPECT_EQ(outcome.err,
               "rblk: cannot map the export 'db' of 10.0.0.1:7471: more than the server has "
               "(attribute 'queues')\n");
+}
+
+TEST_F(CommandTest, DeviceSetOfAnOlderKernel) {
+    // It says no more than that it does not know the request.
+    client_refuses(EOPNOTSUPP);
+    auto outcome = rig.run({"device", "set", "0", "--policy", "preferred"});
+    EXPECT_EQ(outcome.exit, 1);
+    EXPECT_TRUE(has(outcome.err, "cannot change the settings of /dev/rblk0: ")) << outcome.err;
+    EXPECT_TRUE(has(outcome.err, "one version")) << outcome.err;
 }
 
 TEST_F(CommandTest, RefusalOfWhatASignalEnded) {

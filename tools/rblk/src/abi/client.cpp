@@ -12,11 +12,12 @@ namespace {
 
 // In the order of the spec, which is that of the numbers.
 constexpr std::array<std::string_view, RBLK_CLIENT_A_DEVICE_MAX> device_names = {
-    "index",        "name",        "export",      "server",  "client-name", "read-only",
-    "queues",       "depth",       "timeout-ms",  "force",   "state",       "reason",
-    "size",         "block-size",  "extent-size", "extents", "max-io",      "backing",
-    "shared",       "incarnation", "session-id",  "openers", "queue",       "no-path-timeout-ms",
-    "no-reconnect", "source",      "route",       "path",    "steal"};
+    "index",        "name",        "export",      "server",     "client-name", "read-only",
+    "queues",       "depth",       "timeout-ms",  "force",      "state",       "reason",
+    "size",         "block-size",  "extent-size", "extents",    "max-io",      "backing",
+    "shared",       "incarnation", "session-id",  "openers",    "queue",       "no-path-timeout-ms",
+    "no-reconnect", "source",      "route",       "path",       "steal",       "policy",
+    "write-order",  "tos",         "ack-timeout", "retry-count"};
 constexpr AttributeSpec device_spec = {"device", device_names};
 
 constexpr std::array<std::string_view, RBLK_CLIENT_A_QUEUE_MAX> queue_names = {
@@ -28,16 +29,20 @@ constexpr std::array<std::string_view, RBLK_CLIENT_A_SESSION_MAX> session_names 
 constexpr AttributeSpec session_spec = {"session", session_names};
 
 constexpr std::array<std::string_view, RBLK_CLIENT_A_PATH_MAX> path_names = {
-    "index",       "state",      "generation", "source",     "server",     "rdma-device",
-    "rdma-port",   "queues",     "depth",      "last-error", "reconnects", "active",
-    "drained",     "losses",     "in-flight",  "reads",      "writes",     "read-bytes",
-    "write-bytes", "latency-ns", "source-gid", "server-gid", "source-lid", "server-lid",
-    "pkey",        "sl",         "qps"};
+    "index",        "state",      "generation", "source",     "server",      "rdma-device",
+    "rdma-port",    "queues",     "depth",      "last-error", "reconnects",  "active",
+    "drained",      "losses",     "in-flight",  "reads",      "writes",      "read-bytes",
+    "write-bytes",  "latency-ns", "source-gid", "server-gid", "source-lid",  "server-lid",
+    "pkey",         "sl",         "qps",        "tos",        "ack-timeout", "retry-count",
+    "server-device"};
 constexpr AttributeSpec path_spec = {"path", path_names};
 
 // Fails to compile when the ABI has grown and the names above have not.
 static_assert(!device_names.back().empty() && !queue_names.back().empty() &&
               !session_names.back().empty() && !path_names.back().empty());
+
+static_assert(policy_words.size() == RBLK_CLIENT_POLICY_MIN_LATENCY + 1 &&
+              write_order_words.size() == RBLK_CLIENT_WRITE_ORDER_RELAXED + 1);
 
 QueueStats decode_queue(ByteView bytes) {
     Attributes a(bytes, queue_spec);
@@ -89,7 +94,26 @@ ClientPath decode_path(ByteView bytes) {
     path.pkey = a.opt_u32(RBLK_CLIENT_A_PATH_PKEY);
     path.sl = a.opt_u32(RBLK_CLIENT_A_PATH_SL);
     path.qp_numbers = a.u32s(RBLK_CLIENT_A_PATH_QPS);
+    path.tos = a.opt_u32(RBLK_CLIENT_A_PATH_TOS);
+    path.ack_timeout = a.opt_u32(RBLK_CLIENT_A_PATH_ACK_TIMEOUT);
+    path.retry_count = a.opt_u32(RBLK_CLIENT_A_PATH_RETRY_COUNT);
+    path.server_device = a.opt_u32(RBLK_CLIENT_A_PATH_SERVER_DEVICE);
     return path;
+}
+
+void put_settings(Message& message, const DeviceSettings& settings) {
+    if (settings.no_path_timeout_ms)
+        message.u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, *settings.no_path_timeout_ms);
+    if (settings.policy) message.u32(RBLK_CLIENT_A_DEVICE_POLICY, *settings.policy);
+    if (settings.write_order) message.u32(RBLK_CLIENT_A_DEVICE_WRITE_ORDER, *settings.write_order);
+}
+
+void put_parameters(Message& message, const PathParameters& parameters) {
+    if (parameters.tos) message.u32(RBLK_CLIENT_A_DEVICE_TOS, *parameters.tos);
+    if (parameters.ack_timeout)
+        message.u32(RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT, *parameters.ack_timeout);
+    if (parameters.retry_count)
+        message.u32(RBLK_CLIENT_A_DEVICE_RETRY_COUNT, *parameters.retry_count);
 }
 
 }  // namespace
@@ -119,6 +143,8 @@ Device decode_device(ByteView bytes) {
     device.openers = a.opt_u32(RBLK_CLIENT_A_DEVICE_OPENERS);
     device.no_path_timeout_ms = a.opt_u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS);
     device.no_reconnect = a.flag(RBLK_CLIENT_A_DEVICE_NO_RECONNECT);
+    device.policy = a.opt_u32(RBLK_CLIENT_A_DEVICE_POLICY);
+    device.write_order = a.opt_u32(RBLK_CLIENT_A_DEVICE_WRITE_ORDER);
     for (auto queue : a.nests(RBLK_CLIENT_A_DEVICE_QUEUE))
         device.queue_stats.push_back(decode_queue(queue));
     return device;
@@ -154,9 +180,9 @@ Mapped Client::map(const MapRequest& request) {
     if (request.queues) message.u32(RBLK_CLIENT_A_DEVICE_QUEUES, *request.queues);
     if (request.depth) message.u32(RBLK_CLIENT_A_DEVICE_DEPTH, *request.depth);
     if (request.timeout_ms) message.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS, *request.timeout_ms);
-    if (request.no_path_timeout_ms)
-        message.u32(RBLK_CLIENT_A_DEVICE_NO_PATH_TIMEOUT_MS, *request.no_path_timeout_ms);
     if (request.no_reconnect) message.flag(RBLK_CLIENT_A_DEVICE_NO_RECONNECT);
+    put_settings(message, request.settings);
+    put_parameters(message, request.parameters);
     for (const auto& route : request.further)
         message.nest(RBLK_CLIENT_A_DEVICE_ROUTE, [&](Message& nest) {
             nest.binary(RBLK_CLIENT_A_ROUTE_SERVER, route.server.to_wire());
@@ -181,6 +207,7 @@ std::uint32_t Client::add_path(const PathRequest& request) {
     if (request.route.source)
         message.binary(RBLK_CLIENT_A_DEVICE_SOURCE, request.route.source->to_wire());
     if (request.timeout_ms) message.u32(RBLK_CLIENT_A_DEVICE_TIMEOUT_MS, *request.timeout_ms);
+    put_parameters(message, request.parameters);
     auto reply = family_.ask(std::move(message));
     return Attributes(reply, device_spec).u32(RBLK_CLIENT_A_DEVICE_PATH);
 }
@@ -202,6 +229,21 @@ void Client::change_path(std::uint8_t command, const PathOfDevice& path, bool fo
     message.u32(RBLK_CLIENT_A_DEVICE_INDEX, path.device);
     message.u32(RBLK_CLIENT_A_DEVICE_PATH, path.path);
     if (force) message.flag(RBLK_CLIENT_A_DEVICE_FORCE);
+    family_.send(std::move(message));
+}
+
+void Client::set_path(const PathOfDevice& path, const PathParameters& parameters) {
+    auto message = family_.request(RBLK_CLIENT_CMD_PATH_SET, device_spec);
+    message.u32(RBLK_CLIENT_A_DEVICE_INDEX, path.device);
+    message.u32(RBLK_CLIENT_A_DEVICE_PATH, path.path);
+    put_parameters(message, parameters);
+    family_.send(std::move(message));
+}
+
+void Client::set_device(std::uint32_t index, const DeviceSettings& settings) {
+    auto message = family_.request(RBLK_CLIENT_CMD_DEVICE_SET, device_spec);
+    message.u32(RBLK_CLIENT_A_DEVICE_INDEX, index);
+    put_settings(message, settings);
     family_.send(std::move(message));
 }
 

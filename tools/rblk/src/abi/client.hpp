@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "abi/family.hpp"
@@ -15,6 +16,16 @@ namespace rblk {
 
 // The no-path timeout that never ends.
 inline constexpr std::uint32_t no_path_for_ever = 0xffff'ffff;
+
+// The words for enums that people write as well, in the order of their numbers.
+inline constexpr std::array<std::string_view, 4> policy_words = {"preferred", "round-robin",
+                                                                 "min-inflight", "min-latency"};
+inline constexpr std::array<std::string_view, 3> write_order_words = {"auto", "strict", "relaxed"};
+
+// The most that the spec allows, for which the header has no names.
+inline constexpr std::uint32_t max_tos = 255;
+inline constexpr std::uint32_t max_ack_timeout = 31;
+inline constexpr std::uint32_t max_retry_count = 7;
 
 struct QueueStats {
     std::uint32_t index = 0;
@@ -49,6 +60,8 @@ struct Device {
     std::optional<std::uint32_t> openers;
     std::optional<std::uint32_t> no_path_timeout_ms;  // no_path_for_ever has no end
     bool no_reconnect = false;
+    std::optional<std::uint32_t> policy;
+    std::optional<std::uint32_t> write_order;
     std::vector<QueueStats> queue_stats;
 };
 
@@ -70,7 +83,7 @@ struct ClientPath {
     std::optional<std::uint32_t> depth;
     std::optional<std::string> last_error;
     std::optional<std::uint32_t> reconnects;
-    bool active = false;   // it carries the I/O
+    bool active = false;   // it carries I/O
     bool drained = false;  // by order it is not to
     std::optional<std::uint32_t> losses;
     std::optional<std::uint32_t> in_flight;
@@ -86,6 +99,10 @@ struct ClientPath {
     std::optional<std::uint32_t> pkey;
     std::optional<std::uint32_t> sl;
     std::vector<std::uint32_t> qp_numbers;  // the control connection's first
+    std::optional<std::uint32_t> tos;
+    std::optional<std::uint32_t> ack_timeout;  // what the connection manager chooses if absent
+    std::optional<std::uint32_t> retry_count;
+    std::optional<std::uint32_t> server_device;  // a number that paths to the same one share
 };
 
 struct ClientSession {
@@ -104,6 +121,20 @@ struct Route {
     bool operator==(const Route&) const = default;
 };
 
+// Of a device, or of its session. What is absent is not asked for.
+struct DeviceSettings {
+    std::optional<std::uint32_t> no_path_timeout_ms = {};  // no_path_for_ever has no end
+    std::optional<std::uint32_t> policy = {};
+    std::optional<std::uint32_t> write_order = {};
+};
+
+// How the transport of a path works. What is absent is not asked for.
+struct PathParameters {
+    std::optional<std::uint32_t> tos = {};
+    std::optional<std::uint32_t> ack_timeout = {};  // 0 is what the connection manager chooses
+    std::optional<std::uint32_t> retry_count = {};
+};
+
 struct MapRequest {
     Route first;
     std::vector<Route> further;
@@ -115,8 +146,9 @@ struct MapRequest {
     std::optional<std::uint32_t> queues;
     std::optional<std::uint32_t> depth;
     std::optional<std::uint32_t> timeout_ms;
-    std::optional<std::uint32_t> no_path_timeout_ms;  // no_path_for_ever has no end
     bool no_reconnect = false;
+    DeviceSettings settings;
+    PathParameters parameters;  // of all its paths
 };
 
 struct Mapped {
@@ -129,6 +161,7 @@ struct PathRequest {
     std::uint32_t device = 0;
     Route route;
     std::optional<std::uint32_t> timeout_ms;  // the kernel's choice if absent
+    PathParameters parameters = {};
 };
 
 struct PathOfDevice {
@@ -151,6 +184,9 @@ public:
     void remove_path(const PathOfDevice& path, bool force);
     void drain_path(const PathOfDevice& path, bool force);
     void undrain_path(const PathOfDevice& path);
+    // They hold from the path's next connection on.
+    void set_path(const PathOfDevice& path, const PathParameters& parameters);
+    void set_device(std::uint32_t index, const DeviceSettings& settings);
     Device device(std::uint32_t index);
     std::vector<Device> devices();
     std::vector<ClientSession> sessions();

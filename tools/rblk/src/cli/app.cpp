@@ -130,6 +130,11 @@ private:
         app->add_flag("--json", json_, "print JSON");
     }
 
+    static std::string meta_of(const Argument& argument) {
+        if (argument.words.empty()) return std::string(argument.meta);
+        return fmt::format("{}", fmt::join(argument.words, "|"));
+    }
+
     static void add(CLI::App& app, const Argument& argument, std::vector<std::string>& slot) {
         std::string name(argument.name);
         std::string help(argument.help);
@@ -154,7 +159,7 @@ private:
         auto take = [&slot](const std::string& value) { slot.push_back(value); };
         auto* option = app.add_option_function<std::string>(name, take, help);
         // CLI11 puts the name in front of it.
-        option->option_text(positional ? " " : std::string(argument.meta));
+        option->option_text(positional ? " " : meta_of(argument));
         option->required(argument.required || required);
         if (argument.kind == Argument::Kind::values) {
             option->trigger_on_parse();

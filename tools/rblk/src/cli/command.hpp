@@ -30,13 +30,15 @@ struct Argument {
 
     Kind kind;
     std::string_view name;  // "EXPORT", "--queues"
-    std::string_view meta;  // "N"; of a positional, what stands in the help
+    std::string_view meta;  // "N"; of a positional, what stands in the help; empty if it has words
     std::string_view help;
     bool required = false;
     // A number in this range where max is not 0.
     std::uint32_t min = 0;
     std::uint32_t max = 0;
     Offers offers = Offers::nothing;
+    // One of these where there are any.
+    std::span<const std::string_view> words = {};
 };
 
 // What was given. Asking for an argument that the command has not is a bug and throws.
@@ -50,10 +52,16 @@ public:
     const std::vector<std::string>& values(std::string_view name) const;
     // Throws a usage error if it is out of the range of the table.
     std::optional<std::uint32_t> number(std::string_view name) const;
+    // Which of the words of the table it is. Throws a usage error if it is none.
+    std::optional<std::uint32_t> word(std::string_view name) const;
+    // Throws a usage error that names the options if none of them is given.
+    void require_option() const;
 
     std::vector<std::string>& slot(std::string_view name);
 
 private:
+    const Argument& argument(std::string_view name) const;
+
     std::span<const Argument> known_;
     std::map<std::string, std::vector<std::string>, std::less<>> values_;
 };

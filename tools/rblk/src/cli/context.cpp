@@ -9,6 +9,19 @@
 #include "output/clean.hpp"
 
 namespace rblk {
+namespace {
+
+// "a, b LAST c"
+std::string listed(const std::vector<std::string_view>& words, std::string_view last) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); i++) {
+        if (i) text += i + 1 == words.size() ? fmt::format(" {} ", last) : ", ";
+        text += words[i];
+    }
+    return text;
+}
+
+}  // namespace
 
 Arguments::Arguments(std::span<const Argument> known) : known_(known) {
     for (const auto& argument : known) values_[std::string(argument.name)];
@@ -38,17 +51,41 @@ std::optional<std::string> Arguments::opt_text(std::string_view name) const {
 std::optional<std::uint32_t> Arguments::number(std::string_view name) const {
     auto text = opt_text(name);
     if (!text) return std::nullopt;
-    const Argument* argument = nullptr;
-    for (const auto& known : known_)
-        if (known.name == name) argument = &known;
+    const auto& known = argument(name);
     std::uint32_t value = 0;
     const char* end = text->data() + text->size();
     auto [at, error] = std::from_chars(text->data(), end, value);
-    if (text->empty() || error != std::errc() || at != end || value < argument->min ||
-        value > argument->max)
+    if (text->empty() || error != std::errc() || at != end || value < known.min ||
+        value > known.max)
         throw Error(Exit::usage, fmt::format("{} is '{}', and must be a number from {} to {}", name,
-                                             clean(*text), argument->min, argument->max));
+                                             clean(*text), known.min, known.max));
     return value;
+}
+
+std::optional<std::uint32_t> Arguments::word(std::string_view name) const {
+    auto text = opt_text(name);
+    if (!text) return std::nullopt;
+    auto words = argument(name).words;
+    for (std::uint32_t i = 0; i < words.size(); i++)
+        if (words[i] == *text) return i;
+    throw Error(Exit::usage, fmt::format("{} is '{}', and must be {}", name, clean(*text),
+                                         listed({words.begin(), words.end()}, "or")));
+}
+
+void Arguments::require_option() const {
+    std::vector<std::string_view> options;
+    for (const auto& known : known_) {
+        if (!known.name.starts_with("--")) continue;
+        if (given(known.name)) return;
+        options.push_back(known.name);
+    }
+    throw Error(Exit::usage, fmt::format("nothing is to be set: give {}", listed(options, "or")));
+}
+
+const Argument& Arguments::argument(std::string_view name) const {
+    for (const auto& known : known_)
+        if (known.name == name) return known;
+    throw std::logic_error(fmt::format("the command has no argument {}", name));
 }
 
 void Context::print(const Document& document, bool one_line) {

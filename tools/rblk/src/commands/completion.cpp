@@ -37,6 +37,7 @@ std::string words_of(const Command& command) {
         if (argument.name.starts_with("--")) words += fmt::format(" {}", argument.name);
         auto source = source_of(argument.offers);
         if (!source.empty()) words += fmt::format(" {}", source);
+        for (const auto& word : argument.words) words += fmt::format(" {}", word);
         if (argument.name == "DEVICE" && command.path == "unmap") words += " all";
     }
     return words;

@@ -9,8 +9,9 @@
 #include "abi/connection.hpp"
 #include "commands/attempts.hpp"
 #include "commands/commands.hpp"
+#include "commands/device_settings.hpp"
+#include "commands/path_parameters.hpp"
 #include "input/name.hpp"
-#include "input/wait.hpp"
 #include "output/views.hpp"
 
 namespace rblk {
@@ -51,13 +52,14 @@ constexpr Argument arguments[] = {
      .help = "how long it may take; 30 seconds if not given",
      .min = 1,
      .max = RBLK_CLIENT_MAX_TIMEOUT_MS / 1000},
-    {.kind = Argument::Kind::value,
-     .name = "--no-path-timeout",
-     .meta = "SEC|forever",
-     .help = "how long I/O waits for a lost connection before it fails; 30 seconds if not given",
-     .offers = Argument::Offers::forever},
+    new_no_path_timeout,
     {Argument::Kind::flag, "--no-reconnect", "",
      "do not bring a lost connection back: I/O fails at once and for good"},
+    new_policy,
+    new_write_order,
+    new_tos,
+    new_ack_timeout,
+    new_retry_count,
 };
 
 std::string client_name(const Environment& env, const Arguments& given) {
@@ -73,14 +75,10 @@ std::string client_name(const Environment& env, const Arguments& given) {
     return name;
 }
 
-void take_recovery(MapRequest& request, const Arguments& given) {
+void take_settings_of(MapRequest& request, const Arguments& given) {
     request.no_reconnect = given.given("--no-reconnect");
-    auto text = given.opt_text("--no-path-timeout");
-    if (!text) return;
-    auto seconds =
-        parse_wait("--no-path-timeout", *text, RBLK_CLIENT_MAX_NO_PATH_TIMEOUT_MS / 1000);
-    request.no_path_timeout_ms = seconds ? *seconds * 1000 : no_path_for_ever;
-    if (request.no_reconnect)
+    request.settings = take_settings(given);
+    if (request.no_reconnect && request.settings.no_path_timeout_ms)
         throw Error(Exit::usage, "--no-path-timeout and --no-reconnect exclude each other",
                     "with --no-reconnect I/O never waits for a connection");
 }
@@ -127,8 +125,30 @@ bool has_source(const MapRequest& request) {
            std::any_of(request.further.begin(), request.further.end(), sourced);
 }
 
-std::string hint_for(int error, const MapRequest& request) {
-    switch (error) {
+// EINVAL names no attribute where the session is there already and is another one.
+bool is_other_session(const KernelError& error) {
+    return error.text().starts_with("the session with this server has ");
+}
+
+std::string other_session_hint(const KernelError& error, const MapRequest& request) {
+    if (error.text().find("other paths") != std::string::npos)
+        return "map it without --path; 'rblk path add' adds paths to the session";
+    bool policy = request.settings.policy.has_value();
+    bool write_order = request.settings.write_order.has_value();
+    std::vector<std::string_view> out;
+    if (policy) out.push_back("--policy");
+    if (write_order) out.push_back("--write-order");
+    if (request.queues) out.push_back("--queues");
+    if (request.depth) out.push_back("--depth");
+    if (request.no_reconnect) out.push_back("--no-reconnect");
+    if (out.empty()) return {};
+    auto hint = fmt::format("leave out {} to use the session as it is", fmt::join(out, ", "));
+    if (policy || write_order) hint += "; 'rblk device set' changes its policy and its write order";
+    return hint;
+}
+
+std::string hint_for(const KernelError& error, const MapRequest& request) {
+    switch (error.error()) {
         case ENOENT:
             return "on the server, 'rblk export list' shows the exports";
         case EACCES:
@@ -142,13 +162,14 @@ std::string hint_for(int error, const MapRequest& request) {
             return "one client can write it at a time: unmap it there, take it over with --steal, "
                    "use --read-only, or export it with --shared";
         case EINVAL:
+            if (is_other_session(error)) return other_session_hint(error, request);
             return request.steal ? "map it without --steal" : "";
         case EROFS:
             return "use --read-only";
         case EEXIST:
             return "'rblk device list' shows where it is mapped";
         default:
-            return unreached_hint(error, has_source(request));
+            return unreached_hint(error.error(), has_source(request));
     }
 }
 
@@ -159,7 +180,7 @@ Error refused(const KernelError& error, const MapRequest& request, const Attempt
     for (const auto& route : request.further)
         what += fmt::format(", nor over {}", route_text(route, interfaces));
     what += attempts.failed_text("of");
-    return refusal(error, what, Operation::map, hint_for(error.error(), request));
+    return refusal(error, what, Operation::map, hint_for(error, request));
 }
 
 void wait_for_node(const Environment& env, const std::string& path) {
@@ -190,7 +211,8 @@ Exit run(Context& context, const Arguments& given) {
                     "any number of clients can read, beside the one that writes");
     request.queues = given.number("--queues");
     request.depth = given.number("--depth");
-    take_recovery(request, given);
+    take_settings_of(request, given);
+    request.parameters = take_parameters(given);
     check_further(given.values("--path"), request.no_reconnect);
     std::vector<Target> further;
     for (const auto& text : given.values("--path"))
@@ -226,9 +248,10 @@ constinit const Command map_command = {
         "Servers: node-a, node-a:7471, 10.0.0.1, 10.0.0.1:7471, [2001:db8::1]:7471,\n"
         "[fe80::1%eth1]:7471. The addresses of a host name are tried in order until one "
         "answers.\n"
-        "SOURCE is an address of this node to come from, as in 10.0.0.1@10.0.0.2. One of the "
-        "paths, the\nactive one, carries the I/O; the others stand by. 'rblk path add' adds more "
-        "later.",
+        "SOURCE is an address of this node to come from, as in 10.0.0.1@10.0.0.2. By "
+        "policy preferred\none of the paths carries the I/O, and the others stand by; by the other "
+        "policies all carry it that\nend at the same RDMA device of the server. 'rblk path add' "
+        "adds more later.",
     .arguments = arguments,
     .run = run};
 

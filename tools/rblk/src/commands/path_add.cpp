@@ -7,6 +7,7 @@
 #include "abi/connection.hpp"
 #include "commands/attempts.hpp"
 #include "commands/commands.hpp"
+#include "commands/path_parameters.hpp"
 #include "input/device.hpp"
 #include "output/views.hpp"
 
@@ -27,6 +28,9 @@ constexpr Argument arguments[] = {
      .help = "how long it may take; 30 seconds if not given",
      .min = 1,
      .max = RBLK_CLIENT_MAX_TIMEOUT_MS / 1000},
+    new_tos,
+    new_ack_timeout,
+    new_retry_count,
 };
 
 // ENODEV has two meanings: no such device, and no RDMA device towards the server.
@@ -69,6 +73,7 @@ Exit run(Context& context, const Arguments& given) {
     request.device = parse_device(given.text("DEVICE"));
     auto device = device_path(fmt::format("rblk{}", request.device));
     auto target = parse_target(given.text("SERVER"), env.interfaces);
+    request.parameters = take_parameters(given);
     Attempts attempts(context, given.number("--timeout"));
     auto addresses = addresses_of(target, env.resolve);
     request.route.source = target.source;

@@ -50,8 +50,8 @@ std::string hint_for(int error, const PathChange& change, const std::string& dev
 
 }  // namespace
 
-Exit change_path(Context& context, const Arguments& given, const PathChange& change,
-                 const PathChangeRequest& request) {
+ChangedPath change_path(Context& context, const Arguments& given, const PathChange& change,
+                        const PathChangeRequest& request) {
     PathOfDevice at;
     at.device = parse_device(given.text("DEVICE"));
     auto device = device_path(fmt::format("rblk{}", at.device));
@@ -63,7 +63,13 @@ Exit change_path(Context& context, const Arguments& given, const PathChange& cha
         throw refusal(error, fmt::format("cannot {} path {} of {}", change.verb, at.path, device),
                       Operation::other, hint_for(error.error(), change, device));
     }
-    context.print(changed_path_document(device, at.path, change.result));
+    return {device, at.path};
+}
+
+Exit change_path(Context& context, const Arguments& given, const PathChange& change,
+                 const PathChangeRequest& request, std::string_view result) {
+    auto changed = change_path(context, given, change, request);
+    context.print(changed_path_document(changed.device, changed.path, result));
     return Exit::ok;
 }
 

@@ -2,7 +2,9 @@
 // A command on one path of a device's session: its words, its request, what a refusal means.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "abi/client.hpp"
@@ -11,8 +13,7 @@
 namespace rblk {
 
 struct PathChange {
-    std::string_view verb;    // "drain"
-    std::string_view result;  // "drained"
+    std::string_view verb;  // "drain"
     // Whether the path may be the only one that can carry the I/O.
     bool ends_use = false;
     bool forced = false;
@@ -36,8 +37,16 @@ inline constexpr Argument changed_force = {
     .meta = "",
     .help = "also if no other path could carry the I/O now; it waits for one then"};
 
-// Runs a command whose first arguments are the first two above.
+struct ChangedPath {
+    std::string device;  // "/dev/rblk0"
+    std::uint32_t path = 0;
+};
+
+// Has the request sent of a command whose first arguments are the first two above.
+ChangedPath change_path(Context& context, const Arguments& given, const PathChange& change,
+                        const PathChangeRequest& request);
+// The same, and prints what was done, as in "drained".
 Exit change_path(Context& context, const Arguments& given, const PathChange& change,
-                 const PathChangeRequest& request);
+                 const PathChangeRequest& request, std::string_view result);
 
 }  // namespace rblk

@@ -14,8 +14,9 @@ constexpr Argument arguments[] = {
 Exit run(Context& context, const Arguments& given) {
     bool force = given.given("--force");
     return change_path(
-        context, given, {.verb = "drain", .result = "drained", .ends_use = true, .forced = force},
-        [force](Client& client, const PathOfDevice& path) { client.drain_path(path, force); });
+        context, given, {.verb = "drain", .ends_use = true, .forced = force},
+        [force](Client& client, const PathOfDevice& path) { client.drain_path(path, force); },
+        "drained");
 }
 
 }  // namespace

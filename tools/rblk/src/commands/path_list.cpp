@@ -46,7 +46,7 @@ constinit const Command path_list_command = {
     .path = "path list",
     .about = "List the paths to the servers",
     .details =
-        "ROLE: active carries the I/O of its session; standby is live and ready to; drained is not "
+        "ROLE: active carries I/O of its session; standby is live and ready to; drained is not "
         "to, by\n'rblk path drain'; draining is not to and still does; - is not live.\n"
         "'rblk session list' has the counters, --json all.",
     .arguments = arguments,

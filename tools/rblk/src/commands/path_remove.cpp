@@ -14,8 +14,9 @@ constexpr Argument arguments[] = {
 Exit run(Context& context, const Arguments& given) {
     bool force = given.given("--force");
     return change_path(
-        context, given, {.verb = "remove", .result = "removed", .ends_use = true, .forced = force},
-        [force](Client& client, const PathOfDevice& path) { client.remove_path(path, force); });
+        context, given, {.verb = "remove", .ends_use = true, .forced = force},
+        [force](Client& client, const PathOfDevice& path) { client.remove_path(path, force); },
+        "removed");
 }
 
 }  // namespace

@@ -8,8 +8,9 @@ namespace {
 constexpr Argument arguments[] = {changed_device, changed_path};
 
 Exit run(Context& context, const Arguments& given) {
-    return change_path(context, given, {.verb = "undrain", .result = "undrained"},
-                       [](Client& client, const PathOfDevice& path) { client.undrain_path(path); });
+    return change_path(
+        context, given, {.verb = "undrain"},
+        [](Client& client, const PathOfDevice& path) { client.undrain_path(path); }, "undrained");
 }
 
 }  // namespace
@@ -17,7 +18,8 @@ Exit run(Context& context, const Arguments& given) {
 constinit const Command path_undrain_command = {
     .path = "path undrain",
     .about = "Let a path that was drained carry I/O again",
-    .details = "It does when its turn comes, as any other path that stands by.",
+    .details =
+        "It does as the policy of the session has it: when its turn comes, or beside the others.",
     .arguments = arguments,
     .run = run};
 

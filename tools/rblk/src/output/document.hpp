@@ -16,19 +16,21 @@ using Json = nlohmann::ordered_json;
 inline constexpr int json_schema = 1;
 
 enum class Format {
-    plain,       // as it is; a list with commas, a flag as yes or no, nothing as '-'
-    size,        // 512 MiB
-    size_exact,  // 512 MiB (536870912 bytes)
-    backing,     // memory (volatile)
-    mode,        // of the whole object: read-only or read-write, shared
-    allow,       // of the whole object: who may open an export
-    tag,         // padded, to stand in front of a line
-    no_path,     // of the whole object: how long I/O waits for a connection
-    paths,       // of the whole object: index, state and role of each path
-    role,        // of the whole object: what a path has to do with the I/O
-    rdma_port,   // of the whole object: mlx5_0/1
-    short_id,    // the first 8 digits
-    latency,     // 12.3 us
+    plain,        // as it is; a list with commas, a flag as yes or no, nothing as '-'
+    size,         // 512 MiB
+    size_exact,   // 512 MiB (536870912 bytes)
+    backing,      // memory (volatile)
+    mode,         // of the whole object: read-only or read-write, shared
+    allow,        // of the whole object: who may open an export
+    tag,          // padded, to stand in front of a line
+    no_path,      // of the whole object: how long I/O waits for a connection
+    paths,        // of the whole object: index, state and role of each path
+    role,         // of the whole object: what a path has to do with the I/O
+    rdma_port,    // of the whole object: mlx5_0/1
+    short_id,     // the first 8 digits
+    latency,      // 12.3 us
+    wait,         // 30 s, or for ever of nothing
+    ack_timeout,  // 14 (67.1 ms)
 };
 
 struct Column {
@@ -44,6 +46,7 @@ struct Layout {
         record,   // a line for each column of each object of the list at key
         message,  // pattern, once for each object of the list at key
         event,    // pattern for the document, then label=value for the object at key
+        changes,  // pattern, then label and value of the columns that the list 'changed' names
     };
     Kind kind;
     std::string_view key;  // empty is the document itself

@@ -71,6 +71,19 @@ std::string latency(const Json& value) {
     return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
 }
 
+// 4.096 us x 2^n
+std::string ack_timeout(const Json& value) {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > 31) return plain(value);
+    auto n = value.get<std::uint32_t>();
+    if (n == 0) return "0 (the connection manager's choice)";
+    auto ns = 4096ULL << n;
+    // From here on it rounds to a second.
+    bool long_one = ns >= 999'950'000;
+    return fmt::format(
+        "{} ({})", n,
+        long_one ? fmt::format("{:.1f} s", static_cast<double>(ns) / 1e9) : latency(Json(ns)));
+}
+
 std::string paths(const Json& object) {
     std::string joined;
     for (const auto& path : member(object, "paths")) {
@@ -85,13 +98,15 @@ std::string paths(const Json& object) {
     return joined.empty() ? "-" : joined;
 }
 
-std::string no_path(const Json& object) {
-    if (!flag(object, "reconnect")) return "-";
-    const auto& value = member(object, "no_path_timeout_ms");
+std::string wait(const Json& value) {
     if (!value.is_number_unsigned()) return "for ever";
     auto ms = value.get<std::uint32_t>();
     if (ms % 1000 == 0) return fmt::format("{} s", ms / 1000);
     return fmt::format("{}.{:03} s", ms / 1000, ms % 1000);
+}
+
+std::string no_path(const Json& object) {
+    return flag(object, "reconnect") ? wait(member(object, "no_path_timeout_ms")) : "-";
 }
 
 // Characters and not bytes; combining and wide ones are not known here.
@@ -134,6 +149,10 @@ std::string cell(const Json& object, const Column& column) {
             return plain(value).substr(0, 8);
         case Format::latency:
             return latency(value);
+        case Format::wait:
+            return wait(value);
+        case Format::ack_timeout:
+            return ack_timeout(value);
     }
     return {};
 }
@@ -221,6 +240,17 @@ std::string event(const Json& document, const Layout& layout) {
     return text + "\n";
 }
 
+std::string changes(const Json& document, const Layout& layout) {
+    const auto& changed = member(document, "changed");
+    std::string text;
+    for (const auto& column : layout.columns) {
+        if (std::find(changed.begin(), changed.end(), Json(column.key)) == changed.end()) continue;
+        text += fmt::format("{} {} {}", text.empty() ? fill(document, layout) : ",", column.label,
+                            cell(document, column));
+    }
+    return text + "\n";
+}
+
 // The objects that a layout is about.
 Json objects(const Json& document, const Layout& layout) {
     const auto& part = layout.key.empty() ? document : member(document, layout.key);
@@ -230,6 +260,7 @@ Json objects(const Json& document, const Layout& layout) {
 
 std::string one_part(const Json& document, const Layout& layout) {
     if (layout.kind == Layout::Kind::event) return event(document, layout);
+    if (layout.kind == Layout::Kind::changes) return changes(document, layout);
     auto list = objects(document, layout);
     if (list.empty()) return layout.empty.empty() ? "" : std::string(layout.empty) + "\n";
     std::string text = layout.title.empty() ? "" : std::string(layout.title) + "\n";

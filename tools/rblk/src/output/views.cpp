@@ -2,6 +2,7 @@
 #include "output/views.hpp"
 
 #include <array>
+#include <initializer_list>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -30,9 +31,14 @@ Json maybe(const std::optional<Address>& value, const Interfaces& interfaces) {
 }
 
 // A newer kernel can have more than is known here.
-template <std::size_t N>
-std::string word(const std::array<const char*, N>& words, std::uint32_t value) {
-    return value < N ? words[value] : fmt::format("unknown-{}", value);
+template <typename Word, std::size_t N>
+std::string word(const std::array<Word, N>& words, std::uint32_t value) {
+    return value < N ? std::string(words[value]) : fmt::format("unknown-{}", value);
+}
+
+template <typename Word, std::size_t N>
+Json maybe_word(const std::array<Word, N>& words, const std::optional<std::uint32_t>& value) {
+    return value ? Json(word(words, *value)) : Json();
 }
 
 Json gid(const std::optional<Gid>& value) {
@@ -53,12 +59,11 @@ std::string listener_state(std::uint32_t value) {
 }
 
 Json backing(const std::optional<std::uint32_t>& value) {
-    return value ? Json(word(std::array{"memory"}, *value)) : Json();
+    return maybe_word(std::array{"memory"}, value);
 }
 
-Json no_path_timeout(const Device& device) {
-    return device.no_path_timeout_ms == no_path_for_ever ? Json()
-                                                         : maybe(device.no_path_timeout_ms);
+Json no_path_timeout(const std::optional<std::uint32_t>& ms) {
+    return ms == no_path_for_ever ? Json() : maybe(ms);
 }
 
 // A kernel that knows no reconnect says nothing of either.
@@ -105,8 +110,10 @@ Json to_json(const Device& device, const Interfaces& interfaces) {
             {"incarnation", maybe(device.incarnation)},
             {"session_id", maybe(device.session_id)},
             {"openers", maybe(device.openers)},
-            {"no_path_timeout_ms", no_path_timeout(device)},
+            {"no_path_timeout_ms", no_path_timeout(device.no_path_timeout_ms)},
             {"reconnect", reconnect(device)},
+            {"policy", maybe_word(policy_words, device.policy)},
+            {"write_order", maybe_word(write_order_words, device.write_order)},
             {"queue_stats", stats}};
 }
 
@@ -160,6 +167,10 @@ Json to_json(const ClientPath& path, const Interfaces& interfaces) {
             {"pkey", maybe(path.pkey)},
             {"sl", maybe(path.sl)},
             {"qp_numbers", path.qp_numbers},
+            {"tos", maybe(path.tos)},
+            {"ack_timeout", maybe(path.ack_timeout)},
+            {"retry_count", maybe(path.retry_count)},
+            {"server_device", maybe(path.server_device)},
             {"last_error", maybe(path.last_error)}};
 }
 
@@ -218,6 +229,8 @@ constexpr Column device_facts[] = {
     {"depth", "depth"},
     {"", "no-path timeout", Format::no_path},
     {"reconnect", "reconnect"},
+    {"policy", "policy"},
+    {"write_order", "write order"},
     {"openers", "openers"},
     {"incarnation", "incarnation"},
     {"session_id", "session"},
@@ -323,6 +336,13 @@ constexpr Column client_path_counters[] = {
     {"reconnects", "RECONNECTS"},
     {"losses", "LOSSES"},
 };
+constexpr Column client_path_transport[] = {
+    {"index", "PATH"},
+    {"server_device", "SERVER DEVICE"},
+    {"tos", "TOS"},
+    {"ack_timeout", "ACK TIMEOUT", Format::ack_timeout},
+    {"retry_count", "RETRY COUNT"},
+};
 constexpr Column path_columns[] = {
     {"session_id", "SESSION", Format::short_id},
     {"index", "PATH"},
@@ -342,6 +362,22 @@ constexpr Layout path_changed[] = {{.kind = Kind::message,
                                     .key = "",
                                     .columns = {},
                                     .pattern = "path {path} of {device} {result}"}};
+constexpr Column path_parameters[] = {
+    {"tos", "type of service"},
+    {"ack_timeout", "acknowledgement timeout", Format::ack_timeout},
+    {"retry_count", "retry count"},
+};
+constexpr Layout path_set[] = {{.kind = Kind::changes,
+                                .key = "",
+                                .columns = path_parameters,
+                                .pattern = "path {path} of {device} set:"}};
+constexpr Column device_settings[] = {
+    {"policy", "policy"},
+    {"write_order", "write order"},
+    {"no_path_timeout_ms", "no-path timeout", Format::wait},
+};
+constexpr Layout device_set[] = {
+    {.kind = Kind::changes, .key = "", .columns = device_settings, .pattern = "{device} set:"}};
 constexpr Layout path_table[] = {
     {.kind = Kind::table, .key = "paths", .columns = path_columns, .empty = "no paths"}};
 
@@ -357,7 +393,8 @@ constexpr Column server_path_columns[] = {
 };
 constexpr Layout client_session_parts[] = {
     {.kind = Kind::table, .key = "paths", .columns = client_path_columns, .empty = "no paths"},
-    {.kind = Kind::table, .key = "paths", .columns = client_path_counters}};
+    {.kind = Kind::table, .key = "paths", .columns = client_path_counters},
+    {.kind = Kind::table, .key = "paths", .columns = client_path_transport}};
 constexpr Layout server_session_parts[] = {
     {.kind = Kind::table, .key = "paths", .columns = server_path_columns, .empty = "no paths"}};
 constexpr Layout session_records[] = {{.kind = Kind::record,
@@ -529,6 +566,45 @@ Document changed_path_document(const std::string& device, std::uint32_t path,
                                std::string_view result) {
     return Document(with_schema({{"device", device}, {"path", path}, {"result", result}}),
                     path_changed);
+}
+
+namespace {
+
+// Which keys have what was set, as null can be a value.
+Json changed_keys(std::initializer_list<std::pair<const char*, bool>> keys) {
+    Json changed = Json::array();
+    for (const auto& [key, given] : keys)
+        if (given) changed.push_back(key);
+    return changed;
+}
+
+}  // namespace
+
+Document set_device_document(const std::string& device, const DeviceSettings& settings) {
+    auto changed = changed_keys({{"policy", settings.policy.has_value()},
+                                 {"write_order", settings.write_order.has_value()},
+                                 {"no_path_timeout_ms", settings.no_path_timeout_ms.has_value()}});
+    return Document(
+        with_schema({{"device", device},
+                     {"changed", changed},
+                     {"policy", maybe_word(policy_words, settings.policy)},
+                     {"write_order", maybe_word(write_order_words, settings.write_order)},
+                     {"no_path_timeout_ms", no_path_timeout(settings.no_path_timeout_ms)}}),
+        device_set);
+}
+
+Document set_path_document(const std::string& device, std::uint32_t path,
+                           const PathParameters& parameters) {
+    auto changed = changed_keys({{"tos", parameters.tos.has_value()},
+                                 {"ack_timeout", parameters.ack_timeout.has_value()},
+                                 {"retry_count", parameters.retry_count.has_value()}});
+    return Document(with_schema({{"device", device},
+                                 {"path", path},
+                                 {"changed", changed},
+                                 {"tos", maybe(parameters.tos)},
+                                 {"ack_timeout", maybe(parameters.ack_timeout)},
+                                 {"retry_count", maybe(parameters.retry_count)}}),
+                    path_set);
 }
 
 Document sessions_document(const std::optional<std::vector<ClientSession>>& client,

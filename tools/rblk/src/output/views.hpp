@@ -33,6 +33,11 @@ Document paths_document(const std::vector<ClientSession>& sessions, const Interf
 Document changed_path_document(const std::string& device, std::uint32_t path,
                                std::string_view result);
 
+// What was given of them.
+Document set_device_document(const std::string& device, const DeviceSettings& settings);
+Document set_path_document(const std::string& device, std::uint32_t path,
+                           const PathParameters& parameters);
+
 // Absent is a module that is not loaded.
 Document sessions_document(const std::optional<std::vector<ClientSession>>& client,
                            const std::optional<std::vector<ServerSession>>& server,
