@@ -71,7 +71,7 @@ struct rblk_conn_ops {
 /**
  * struct rblk_conn_tuning - what an administrator may choose of a connection
  * @tos: type of service of its packets
- * @ack_timeout: wait for an acknowledgement for 4.096 us * 2^n
+ * @ack_timeout: wait for an ack for 4.096 us * 2^n
  * @retries: how often the transport tries again then; 7 is endless on rxe
  */
 struct rblk_conn_tuning {

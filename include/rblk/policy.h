@@ -11,6 +11,7 @@
  * @RBLK_POLICY_ROUND_ROBIN: over all in turn
  * @RBLK_POLICY_MIN_INFLIGHT: over that with the fewest requests in flight
  * @RBLK_POLICY_MIN_LATENCY: over that which was the fastest of late
+ * @RBLK_POLICY_NR: how many there are
  *
  * Part of the netlink ABI.
  */

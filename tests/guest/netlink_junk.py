@@ -44,6 +44,8 @@ NEEDED = {
     "path-add": {"index": struct.pack("=I", 77777), "server": ipv4()},
     "path-remove": {"index": struct.pack("=I", 77777), "path": struct.pack("=I", 0)},
     "path-drain": {"index": struct.pack("=I", 77777), "path": struct.pack("=I", 0)},
+    "path-set": {"index": struct.pack("=I", 77777), "path": struct.pack("=I", 0), "tos": struct.pack("=I", 0)},
+    "device-set": {"index": struct.pack("=I", 77777), "policy": struct.pack("=I", 0)},
     "path-undrain": {"index": struct.pack("=I", 77777), "path": struct.pack("=I", 0)},
     "export-add": {"name": text("junk"), "size": number(1 << 21)},
     "export-remove": {"name": text("junk")},

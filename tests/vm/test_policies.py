@@ -301,8 +301,68 @@ def test_paths_to_one_device(rig, alike, tmp_path):
     setting(rig, alike, "policy", "round-robin")
     assert (active(rig), setting(rig, alike, "strict_writes")) == ([0, 1], "0")
     assert requests_of(rig, alike, tmp_path, "alike") == 0
-    verifier(rig, alike, 600)
+    job = verifier(rig, alike, 600)
     assert 0.4 < share(rig) < 0.6
+    ended(rig, job)
+
+
+def tos_of(path, port=4791):
+    """Types of service of the RoCEv2 packets of a capture."""
+    return {frame[15] & 0xfc for _, frame in pcap.read(path)
+            if frame[12:14] == b"\x08\x00" and frame[23] == 17 and struct.unpack("!H", frame[36:38])[0] == port}
+
+
+def test_parameters_of_a_path(rig, second, tmp_path):
+    """Type of service on the wire; how soon a dead path is found out; for one path, and not for the other."""
+    rig.server.export("disk", "8M")
+    device = rig.client.map(rig.address, "disk", "--tos", "16")
+    rig.client("path", "add", device, second, "--tos", "32", "--retry-count", "1")
+    assert [(path["tos"], path["ack_timeout"], path["retry_count"]) for path in paths(rig)] == [(16, 17, 6), (32, 17, 1)]
+    rig.client("path", "set", device, "1", "--ack-timeout", "14")
+    until(lambda: paths(rig)[1]["generation"] == 2, BACK, lambda: paths(rig))
+    both_live(rig)
+    rig.client("path", "set", device, "0", "--ack-timeout", "18")
+    assert [(path["ack_timeout"], path["generation"]) for path in paths(rig)] == [(18, 1), (14, 2)], "what carries I/O stays"
+    rig.client("device", "set", device, "--policy", "round-robin")
+    together(rig)
+    for link, tos in enumerate((16, 32)):
+        rig.relay.capture(link, tmp_path / f"{link}.pcap")
+        fio.verify(rig.b, device, bs="4k", size="256k", iodepth=8)
+        rig.relay.end_capture(link)
+        assert tos_of(tmp_path / f"{link}.pcap") == {tos}
+    job = verifier(rig, device, 600)
+    rig.relay.cut(1)
+    noticed = until(lambda: active(rig) == [0], 20, lambda: paths(rig), pause=0.02)
+    print(f"found out after {noticed:.2f} s, with 67 ms and one retry")
+    assert noticed < 1.5
+    rig.relay.heal(1)
+    ended(rig, job)
+
+
+def test_settings_in_words(rig, disk):
+    """What map and device set say holds, for the session; one that contradicts is refused."""
+    rig.server.export("other", "8M")
+    rig.client("device", "set", disk, "--policy", "min-latency", "--write-order", "relaxed", "--no-path-timeout", "7")
+    facts = rig.client.devices()[disk]
+    assert (facts["policy"], facts["write_order"], facts["no_path_timeout_ms"]) == ("min-latency", "relaxed", 7000)
+    assert [setting(rig, disk, name) for name in ("policy", "write_order", "no_path_timeout_ms")] == ["min-latency", "relaxed", "7000"]
+    refused = rig.client("map", rig.address, "other", "--policy", "round-robin", check=False)
+    assert "the session with this server has another policy" in refused.stderr
+    refused = rig.client("map", rig.address, "other", "--write-order", "strict", check=False)
+    assert "the session with this server has another policy, write order" in refused.stderr
+    other = rig.client.map(rig.address, "other", "--policy", "min-latency", "--write-order", "relaxed")
+    assert setting(rig, other, "no_path_timeout_ms") == "30000"
+    rig.client.unmap(other)
+    rig.client.unmap(disk)
+    alone = rig.client.map(rig.address, "other", "--no-reconnect")
+    refused = rig.client("device", "set", alone, "--policy", "round-robin", check=False)
+    assert "the session does not reconnect" in refused.stderr
+    assert rig.b.run(f"echo round-robin > /sys/block/{alone[5:]}/rblk/policy", check=False).code
+    refused = rig.client("map", rig.address, "other", "--no-reconnect", "--policy", "round-robin", check=False)
+    assert "not with no-reconnect" in refused.stderr
+    rig.client.unmap(alone)
+    strict = rig.client.map(rig.address, "other", "--write-order", "strict", "--policy", "round-robin")
+    assert setting(rig, strict, "strict_writes") == "1"
 
 
 def test_what_cannot_be_set(rig, disk):

@@ -6,7 +6,8 @@ from rblklab import fio
 from rblklab.rundir import TOP
 
 PROGRAM = str(TOP / "tests/guest/sysfs_churn.py")
-FACTS = ("state reason export server session incarnation backing persistent shared queues depth extent_size extents").split()
+FACTS = ("state reason export server session incarnation backing persistent shared queues depth extent_size extents policy "
+         "write_order strict_writes").split()
 COUNTERS = ("reads writes read_bytes write_bytes errors").split()
 
 
@@ -34,7 +35,7 @@ def test_attributes_are_read_while_devices_come_and_go(rig):
 
 
 def test_junk_written_into_attributes(rig):
-    """Rblk's own, which is one, takes none of it; what the block layer's make of junk leaves the device well."""
+    """Rblk's own, which are three, take none of it; what the block layer's make of junk leaves the device well."""
     rig.server.export("disk", "8M")
     device = rig.client.map(rig.address, "disk")
     job = rig.spawn(rig.b, fio.command(device, rw="randread", bs="4k", iodepth=8, size="4m", time_based=1, runtime=60))
@@ -45,7 +46,11 @@ def test_junk_written_into_attributes(rig):
         path, junk, answer = line.split()
         answers[path][junk] = answer
     own = "rblk/no_path_timeout_ms"
-    assert [path for path in answers if path.startswith("rblk")] == [own], "which attribute of ours can be written"
+    words = {"rblk/policy": "preferred", "rblk/write_order": "auto"}
+    assert sorted(path for path in answers if path.startswith("rblk")) == sorted([own, *words]), "which attributes of ours can be written"
+    for path, value in words.items():
+        assert answers[path].pop("nothing") == "taken" and set(answers[path].values()) == {"EINVAL"}, answers[path]
+        assert rig.b.read(f"/sys/block/{device[5:]}/{path}").strip() == value
     assert {answers[own].pop(junk) for junk in ("huge", "1-MiB")} == {"ERANGE"}, answers[own]
     # A write of nothing does not reach it
     assert answers[own].pop("nothing") == "taken" and set(answers[own].values()) == {"EINVAL"}, answers[own]

@@ -84,6 +84,9 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 			rblk_clt_ask_close(&session->paths[i], open[i].generation,
 					   open[i].handle, deadline);
 		open[i].generation = 0;
+		/* One that does not answer must not cost the next one its time. */
+		if (time_before(deadline, jiffies + RBLK_CLT_CLOSE_TIMEOUT))
+			deadline = jiffies + RBLK_CLT_CLOSE_TIMEOUT;
 	}
 	deadline = jiffies + RBLK_CLT_CLOSE_TIMEOUT;
 	for (i = 0; i < RBLK_CLT_PATHS; i++)

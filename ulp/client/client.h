@@ -62,7 +62,7 @@
 #define RBLK_CLT_REOPEN_PAUSE	(2 * HZ)
 #define RBLK_CLT_FENCE_PAUSE	HZ
 /* The other paths carry on for so long if the server does not end what is lost. */
-#define RBLK_CLT_FENCE_PATIENCE	(10 * HZ)
+#define RBLK_CLT_FENCE_PATIENCE_MS	10000
 #define RBLK_CLT_FAILOVER_MS	2000	/* that I/O waits at the least while another path is live */
 /* For what is in flight on a path that is drained: another one carries on within the above. */
 #define RBLK_CLT_DRAIN_TIMEOUT	HZ
@@ -269,6 +269,7 @@ struct rblk_clt_path {
  * @ordered: and have been for so long that a read over any path finds each that has ended
  * @order_since: since when what began before may be arriving, in jiffies; of @order_work
  * @active: a bit for each that carries I/O
+ * @was_active: the same, when all were stopped
  * @losses: how often one of those was lost
  * @stopped: none carries any more, and those who wait do not know yet
  * @fence_work: has those ended that are lost
@@ -299,6 +300,7 @@ struct rblk_clt_session {
 	bool			ordered;
 	unsigned long		order_since;
 	unsigned long		active;
+	unsigned long		was_active;
 	u32			losses;
 	bool			stopped;
 	struct delayed_work	fence_work;
@@ -489,6 +491,7 @@ void rblk_clt_active_break(struct rblk_clt_session *session, const char *what);
 struct rblk_clt_path *rblk_clt_active_found(struct rblk_clt_path *path);
 struct rblk_clt_path *rblk_clt_active_best(struct rblk_clt_path *first, bool other);
 void rblk_clt_go_on(struct rblk_clt_path *path);
+void rblk_clt_fence_stopped(struct rblk_clt_session *session);
 void rblk_clt_policy_set(struct rblk_clt_session *session, enum rblk_policy policy);
 void rblk_clt_fence_work(struct work_struct *work);
 

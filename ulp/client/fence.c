@@ -89,6 +89,7 @@ void rblk_clt_active_stop(struct rblk_clt_session *session)
 
 	spin_lock_irqsave(&session->lock, flags);
 	if (session->active && rblk_clt_fence_pending(session)) {
+		session->was_active = session->active;
 		WRITE_ONCE(session->active, 0);
 		session->losses++;
 		session->stopped = true;
@@ -98,23 +99,23 @@ void rblk_clt_active_stop(struct rblk_clt_session *session)
 }
 
 /**
- * rblk_clt_active_break - break the paths that carry the I/O
+ * rblk_clt_active_break - break the paths on which I/O is in flight
  * @session: the session
  * @what: why, a constant string
  *
- * Context: Any. Does not sleep.
+ * Context: Process context. Does not sleep.
  */
 void rblk_clt_active_break(struct rblk_clt_session *session, const char *what)
 {
-	u32 i, generation[RBLK_CLT_PATHS];
-	unsigned long flags;
+	u32 i, generation[RBLK_CLT_PATHS], in_flight[RBLK_CLT_PATHS];
 
-	spin_lock_irqsave(&session->lock, flags);
+	rblk_clt_in_flight(session, in_flight);
+	spin_lock_irq(&session->lock);
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
-		generation[i] = session->paths[i].carried ? session->paths[i].generation : 0;
-	spin_unlock_irqrestore(&session->lock, flags);
+		generation[i] = session->paths[i].generation;
+	spin_unlock_irq(&session->lock);
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
-		if (generation[i])
+		if (in_flight[i])
 			rblk_clt_path_error_of(&session->paths[i], generation[i], -ETIMEDOUT,
 					       what);
 }
@@ -158,23 +159,41 @@ static bool rblk_clt_active_with(const struct rblk_clt_path *path,
 		session->ordered || session->write_order == RBLK_CLIENT_WRITE_ORDER_RELAXED);
 }
 
+/* Return: of some paths the one with most devices open. */
+static struct rblk_clt_path *rblk_clt_active_most(struct rblk_clt_session *session,
+						  unsigned long among)
+{
+	struct rblk_clt_path *path, *best = NULL;
+	u32 i, nr, most = 0;
+
+	for_each_set_bit(i, &among, RBLK_CLT_PATHS) {
+		path = &session->paths[i];
+		nr = rblk_clt_served(path);
+		if (best && nr <= most)
+			continue;
+		best = path;
+		most = nr;
+	}
+	return best;
+}
+
 /*
  * Which one is to be active, with none active. One that was, in the generation that it has, comes
- * first: what was written over it is seen over it.
+ * first, and before all one that was when all were stopped: what was written over it is seen
+ * over it.
  */
 static struct rblk_clt_path *rblk_clt_active_first(struct rblk_clt_path *first)
 {
 	struct rblk_clt_session *session = first->session;
-	struct rblk_clt_path *path, *best = NULL;
+	unsigned long among = 0;
 	u32 i;
 
-	for (i = 0; i < RBLK_CLT_PATHS; i++) {
-		path = &session->paths[i];
-		if (path->carried && !path->drained &&
-		    (!best || rblk_clt_served(path) > rblk_clt_served(best)))
-			best = path;
-	}
-	return best ?: rblk_clt_active_best(first, false);
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		if (session->paths[i].carried && !session->paths[i].drained)
+			among |= BIT(i);
+	if (among & session->was_active)
+		among &= session->was_active;
+	return rblk_clt_active_most(session, among) ?: rblk_clt_active_best(first, false);
 }
 
 /*
@@ -208,6 +227,7 @@ static struct rblk_clt_path *rblk_clt_active_choose(struct rblk_clt_path *first)
 	/* Before it is seen: whoever loses it has it fenced. */
 	for_each_set_bit(i, &active, RBLK_CLT_PATHS)
 		session->paths[i].carried = true;
+	session->was_active = 0;
 	WRITE_ONCE(session->active, active);
 	wake_up_all(&session->wait);
 	return path;
@@ -254,33 +274,61 @@ struct rblk_clt_path *rblk_clt_active_found(struct rblk_clt_path *path)
 	return ended ? rblk_clt_active_fenced(path) : rblk_clt_active_choose(path);
 }
 
+/* Those that may not carry I/O together any more do not. Return: whether there were such. */
+static bool rblk_clt_active_narrow(struct rblk_clt_session *session)
+{
+	unsigned long keep = session->active;
+	struct rblk_clt_path *first;
+	u32 i;
+
+	lockdep_assert_held(&session->lock);
+	first = rblk_clt_active_most(session, keep);
+	for_each_set_bit(i, &session->active, RBLK_CLT_PATHS)
+		if (&session->paths[i] != first &&
+		    (session->policy == RBLK_POLICY_PREFERRED ||
+		     !rblk_clt_active_with(&session->paths[i], first)))
+			keep &= ~BIT(i);
+	if (keep == session->active)
+		return false;
+	WRITE_ONCE(session->active, keep);
+	session->losses++;
+	return true;
+}
+
 /**
  * rblk_clt_policy_set - say how the I/O of a session is spread over its paths
  * @session: the session
  * @policy: how
  *
+ * Also for who changed something else on which that depends.
+ *
  * Context: Process context. Sleeps, not for a peer. The caller holds rblk_clt_lock.
  */
 void rblk_clt_policy_set(struct rblk_clt_session *session, enum rblk_policy policy)
 {
-	struct rblk_clt_path *first, *found = NULL;
+	struct rblk_clt_path *found = NULL;
+	bool narrowed;
 
 	lockdep_assert_held(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
 	WRITE_ONCE(session->policy, policy);
+	narrowed = rblk_clt_active_narrow(session);
+	spin_unlock_irq(&session->lock);
+	/*
+	 * A device may be open on none of those that are left. What is in flight on the others
+	 * ends there; whoever saw them as active has posted then, and only now may a write
+	 * be any other than it was.
+	 */
+	if (narrowed)
+		rblk_clt_paths_lost(session, jiffies);
+	spin_lock_irq(&session->lock);
 	rblk_clt_order_check(session);
-	if (session->active) {
-		first = rblk_clt_active_first(&session->paths[__ffs(session->active)]);
-		/* What is in flight on the others ends there. */
-		if (policy == RBLK_POLICY_PREFERRED)
-			WRITE_ONCE(session->active, BIT(first->index));
-		else
-			found = rblk_clt_active_choose(first);
-	}
+	if (session->active)
+		found = rblk_clt_active_choose(&session->paths[__ffs(session->active)]);
 	spin_unlock_irq(&session->lock);
 	if (found)
 		rblk_clt_go_on(found);
-	if (session->tag_set_ready)
+	if (session->tag_set_ready && session->users)
 		rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
 }
 
@@ -376,21 +424,50 @@ static void rblk_clt_fenced(struct rblk_clt_path *over, const struct rblk_clt_fe
 	mutex_unlock(&rblk_clt_lock);
 }
 
-/* With no active path any more: what waits does so for a limited time from here on. */
-static void rblk_clt_fence_stopped(struct rblk_clt_session *session)
+/**
+ * rblk_clt_fence_stopped - let the time run for what waits if all paths were stopped
+ * @session: the session
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ */
+void rblk_clt_fence_stopped(struct rblk_clt_session *session)
 {
+	unsigned long since = jiffies;
 	bool stopped;
+	u32 i;
 
 	mutex_lock(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
 	stopped = session->stopped;
 	session->stopped = false;
+	/* What waits longest does so since then. */
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		if (session->paths[i].fence && !session->paths[i].draining &&
+		    time_before(session->paths[i].fence_since, since))
+			since = session->paths[i].fence_since;
 	spin_unlock_irq(&session->lock);
-	if (stopped) {
-		rblk_clt_paths_lost(session, jiffies);
+	if (stopped && session->users) {
+		rblk_clt_paths_lost(session, since);
 		rblk_clt_path_notify(&session->paths[0]);
 	}
 	mutex_unlock(&rblk_clt_lock);
+}
+
+/*
+ * How long the other paths carry on while the server does not end what is lost: what was in
+ * flight there waits, and not longer than it may.
+ */
+static unsigned long rblk_clt_fence_patience(struct rblk_clt_session *session)
+{
+	const struct rblk_clt_device *dev;
+	u32 ms = RBLK_CLT_FENCE_PATIENCE_MS;
+
+	mutex_lock(&rblk_clt_lock);
+	list_for_each_entry(dev, &rblk_clt_devices, entry)
+		if (dev->session == session)
+			ms = min(ms, READ_ONCE(dev->no_path_ms));
+	mutex_unlock(&rblk_clt_lock);
+	return msecs_to_jiffies(max_t(u32, ms, RBLK_CLT_FAILOVER_MS));
 }
 
 /* Return: jiffies until the next question, if there is one. */
@@ -414,8 +491,7 @@ static unsigned long rblk_clt_fence_ask(struct rblk_clt_session *session, bool *
 		rblk_clt_fenced(over, &fence);
 		return 0;
 	}
-	/* What was in flight there waits; not longer than if there were no path. */
-	if (time_after(jiffies, fence.since + RBLK_CLT_FENCE_PATIENCE))
+	if (time_after(jiffies, fence.since + rblk_clt_fence_patience(session)))
 		rblk_clt_active_stop(session);
 	/* At once over the next one if this one is lost too, and later if it is not. */
 	return READ_ONCE(over->state) == RBLK_PATH_LIVE ? RBLK_CLT_FENCE_PAUSE : 0;

@@ -76,6 +76,7 @@ bool rblk_clt_wait(struct request *rq)
 static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
 {
 	struct bio_list bios = BIO_EMPTY_LIST;
+	bool writes = false;
 	struct bio *bio;
 
 	spin_lock_irq(&dev->wait_lock);
@@ -86,7 +87,9 @@ static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
 	}
 	spin_unlock_irq(&dev->wait_lock);
 	/* Whoever learns of it may write something newer over another path. */
-	if (!bio_list_empty(&bios))
+	bio_list_for_each(bio, &bios)
+		writes |= op_is_write(bio_op(bio));
+	if (writes)
 		rblk_clt_active_stop(dev->session);
 	while ((bio = bio_list_pop(&bios))) {
 		bio->bi_status = BLK_STS_TRANSPORT;

@@ -406,7 +406,8 @@ static bool rblk_clt_sweep_one(struct request *rq, void *data)
 		blk_mq_complete_request(rq);
 	} else {
 		/* Whoever learns of it may write something newer over another path. */
-		rblk_clt_active_stop(req->path->session);
+		if (rq_data_dir(rq) == WRITE)
+			rblk_clt_active_stop(req->path->session);
 		rblk_clt_finish(req, BLK_STS_TRANSPORT);
 	}
 	return true;

@@ -324,6 +324,12 @@ static int rblk_clt_parse_map(struct genl_info *info, struct rblk_clt_map_args *
 	args->write_order = RBLK_CLT_ANY_ORDER;
 	if (attrs[RBLK_CLIENT_A_DEVICE_WRITE_ORDER])
 		args->write_order = nla_get_u32(attrs[RBLK_CLIENT_A_DEVICE_WRITE_ORDER]);
+	attr = attrs[RBLK_CLIENT_A_DEVICE_POLICY] ?: attrs[RBLK_CLIENT_A_DEVICE_WRITE_ORDER];
+	if (attr && !args->reconnect) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "a session that does not reconnect has one path: not with no-reconnect");
+		return -EINVAL;
+	}
 	args->deadline = jiffies + (ms ? msecs_to_jiffies(ms) : RBLK_CLT_MAP_TIMEOUT);
 	args->no_path_ms = RBLK_CLT_NO_PATH_MS;
 	return rblk_clt_parse_no_path(info, &args->no_path_ms);

@@ -85,9 +85,8 @@ void rblk_clt_order_set(struct rblk_clt_session *session, u32 order)
 	lockdep_assert_held(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
 	WRITE_ONCE(session->write_order, order);
-	rblk_clt_order_check(session);
 	spin_unlock_irq(&session->lock);
-	/* More paths may carry I/O together than before. */
+	/* More paths may carry I/O together than before, or fewer. */
 	rblk_clt_policy_set(session, session->policy);
 }
 

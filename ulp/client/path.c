@@ -268,6 +268,8 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 	mutex_unlock(&path->lock);
 	memalloc_noio_restore(noio);
 
+	/* The work that has it ended may be waiting for an answer. */
+	rblk_clt_fence_stopped(session);
 	mutex_lock(&rblk_clt_lock);
 	list_for_each_entry(dev, &rblk_clt_devices, entry) {
 		if (dev->session != session)
@@ -349,9 +351,11 @@ int rblk_clt_path_serve(struct rblk_clt_path *path, const struct rblk_msg_hello_
 	spin_lock_irq(&session->lock);
 	path->server_id = hello->server;
 	path->server_device = hello->device;
-	path->server_told = true;
-	rblk_clt_order_check(session);
 	stray = rblk_clt_path_stray(path);
+	if (!stray) {
+		path->server_told = true;
+		rblk_clt_order_check(session);
+	}
 	spin_unlock_irq(&session->lock);
 	if (!stray)
 		return 0;
@@ -508,6 +512,7 @@ void rblk_clt_path_end(struct rblk_clt_path *path)
 
 	spin_lock_irq(&session->lock);
 	rblk_clt_path_state(path, RBLK_PATH_REMOVED);
+	WRITE_ONCE(session->active, session->active & ~BIT(path->index));
 	rblk_clt_order_check(session);
 	rblk_clt_path_abort(path, -ESHUTDOWN, "the path or its session is being removed");
 	spin_unlock_irq(&session->lock);

@@ -276,11 +276,13 @@ void rblk_clt_tune(struct rblk_conn_tuning *tuning, const struct rblk_clt_tune *
 }
 
 /**
- * rblk_clt_path_tune - change parameters of a path, for its next connection
+ * rblk_clt_path_tune - change parameters of a path
  * @index: N of /dev/rblkN, of whose session it is
  * @number: of the path
  * @tune: what
  * @extack: takes the reason of a refusal
+ *
+ * They hold from its next connection on. One that carries no I/O makes that at once.
  *
  * Context: Process context. Sleeps, not for a peer.
  * Return: 0, or a negative errno.
@@ -288,8 +290,10 @@ void rblk_clt_tune(struct rblk_conn_tuning *tuning, const struct rblk_clt_tune *
 int rblk_clt_path_tune(u32 index, u32 number, const struct rblk_clt_tune *tune,
 		       struct netlink_ext_ack *extack)
 {
+	struct rblk_clt_session *session;
 	struct rblk_clt_device *dev;
 	struct rblk_clt_path *path;
+	u32 generation = 0;
 	int err = -ENODEV;
 
 	mutex_lock(&rblk_clt_lock);
@@ -298,15 +302,22 @@ int rblk_clt_path_tune(u32 index, u32 number, const struct rblk_clt_tune *tune,
 		NL_SET_ERR_MSG(extack, "there is no such device");
 		goto out;
 	}
+	session = dev->session;
 	err = -ENOENT;
 	path = rblk_clt_path_find(dev->session, number, extack);
 	if (!path)
 		goto out;
 	err = 0;
-	spin_lock_irq(&dev->session->lock);
+	spin_lock_irq(&session->lock);
 	rblk_clt_tune(&path->route.tuning, tune);
-	spin_unlock_irq(&dev->session->lock);
-	rblk_clt_notify_session(dev->session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
+	if (path->state == RBLK_PATH_LIVE && !path->carried && session->reconnect)
+		generation = path->generation;
+	spin_unlock_irq(&session->lock);
+	/* It may have become active since: then it is lost as any other. */
+	if (generation)
+		rblk_clt_path_error_of(path, generation, -ESHUTDOWN,
+				       "it was to connect with other parameters");
+	rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
 out:
 	mutex_unlock(&rblk_clt_lock);
 	return err;

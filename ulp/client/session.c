@@ -410,8 +410,11 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	 * There a write is acknowledged before it is anywhere: one that was lost with the
 	 * connection must not be followed by others as if nothing had been.
 	 */
-	if (!err && path->dev->caps.iwarp)
+	if (!err && path->dev->caps.iwarp) {
 		WRITE_ONCE(session->reconnect, false);
+		/* One path is all, and there is nothing to be ordered. */
+		WRITE_ONCE(session->strict, false);
+	}
 	if (!err) {
 		/* Pairs with the acquire in rblk_clt_in_flight(): the tags were there before. */
 		smp_store_release(&session->tag_set_ready, true);

@@ -85,6 +85,8 @@ static ssize_t policy_store(struct device *d, struct device_attribute *attr, con
 
 	if (policy < 0)
 		return policy;
+	if (!READ_ONCE(session->reconnect))
+		return -EOPNOTSUPP;
 	mutex_lock(&rblk_clt_lock);
 	rblk_clt_policy_set(session, policy);
 	mutex_unlock(&rblk_clt_lock);
@@ -114,6 +116,8 @@ static ssize_t write_order_store(struct device *d, struct device_attribute *attr
 
 	if (order < 0)
 		return order;
+	if (!READ_ONCE(session->reconnect))
+		return -EOPNOTSUPP;
 	mutex_lock(&rblk_clt_lock);
 	rblk_clt_order_set(session, order);
 	mutex_unlock(&rblk_clt_lock);

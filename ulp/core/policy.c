@@ -2,6 +2,7 @@
 /* Over which path a request goes. */
 #include <linux/bitops.h>
 #include <linux/export.h>
+#include <linux/limits.h>
 
 #include <rblk/policy.h>
 
@@ -16,7 +17,10 @@ static u32 rblk_policy_turn(unsigned long able, u32 turn)
 
 static u64 rblk_policy_cost(enum rblk_policy policy, const struct rblk_load *load)
 {
-	return policy == RBLK_POLICY_MIN_INFLIGHT ? load->in_flight : load->latency_ns;
+	if (policy == RBLK_POLICY_MIN_INFLIGHT)
+		return load->in_flight;
+	/* What nobody knows may be slow, or dead: its turn to be looked at comes. */
+	return load->latency_ns ?: U64_MAX;
 }
 
 /**

@@ -130,7 +130,7 @@ bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long 
 		if (!path)
 			return true;
 		left = min_t(long, deadline - jiffies, RBLK_SRV_WITHDRAW_LOOK);
-		/* Its path ends, or has to give up something too, which this work has to tell it. */
+		/* Its path ends, or is to give up something too, which this work has to tell it. */
 		if (left <= 0 || (what->path && (READ_ONCE(what->path->revoke) ||
 						 READ_ONCE(what->path->state) == RBLK_SRV_ENDING)))
 			break;

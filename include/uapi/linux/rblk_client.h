@@ -58,8 +58,7 @@ enum rblk_client_backing {
  * enum rblk_client_policy - How the I/O of a session is spread over its paths:
  *   preferred, over one, and the others stand by; round-robin, over all in
  *   turn; min-inflight, over that with the fewest requests in flight on the
- *   same queue; min-latency, over that which was the fastest of late. Only
- *   paths that end at the same RDMA device of the server carry I/O together.
+ *   same queue; min-latency, over that which was the fastest of late.
  */
 enum rblk_client_policy {
 	RBLK_CLIENT_POLICY_PREFERRED,

@@ -277,7 +277,7 @@ TEST_F(Requests, MapWithAll) {
     request.timeout_ms = 1500;
     request.no_reconnect = true;
     request.settings = {no_path_for_ever, 2, 1};
-    request.parameters = {255, 31, 6};
+    request.parameters = {255, 22, 6};
     auto mapped = client.map(request);
     EXPECT_EQ(mapped.index, 5u);
     EXPECT_EQ(mapped.name, "rblk5");
@@ -304,7 +304,7 @@ TEST_F(Requests, MapWithAll) {
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_POLICY), 2u);
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_WRITE_ORDER), 1u);
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_TOS), 255u);
-    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT), 31u);
+    EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_ACK_TIMEOUT), 22u);
     EXPECT_EQ(sent.u32(RBLK_CLIENT_A_DEVICE_RETRY_COUNT), 6u);
 }
 

@@ -70,8 +70,8 @@ TEST_F(MapTest, SettingsAndParameters) {
     const char* options[] = {"--policy", "--write-order", "--tos", "--ack-timeout",
                              "--retry-count"};
     const std::pair<std::array<const char*, 5>, std::array<std::uint32_t, 5>> table[] = {
-        {{"preferred", "auto", "0", "0", "0"}, {0, 0, 0, 0, 0}},
-        {{"min-latency", "relaxed", "255", "31", "7"}, {3, 2, 255, 31, 7}},
+        {{"preferred", "auto", "0", "8", "0"}, {0, 0, 0, 8, 0}},
+        {{"min-latency", "relaxed", "255", "22", "6"}, {3, 2, 255, 22, 6}},
         {{"round-robin", "strict", "32", "14", "3"}, {1, 1, 32, 14, 3}},
     };
     // What is not given is not there: zero would ask for something.

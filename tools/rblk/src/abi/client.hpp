@@ -22,11 +22,6 @@ inline constexpr std::array<std::string_view, 4> policy_words = {"preferred", "r
                                                                  "min-inflight", "min-latency"};
 inline constexpr std::array<std::string_view, 3> write_order_words = {"auto", "strict", "relaxed"};
 
-// The most that the spec allows, for which the header has no names.
-inline constexpr std::uint32_t max_tos = 255;
-inline constexpr std::uint32_t max_ack_timeout = 31;
-inline constexpr std::uint32_t max_retry_count = 7;
-
 struct QueueStats {
     std::uint32_t index = 0;
     std::uint64_t reads = 0;
@@ -100,7 +95,7 @@ struct ClientPath {
     std::optional<std::uint32_t> sl;
     std::vector<std::uint32_t> qp_numbers;  // the control connection's first
     std::optional<std::uint32_t> tos;
-    std::optional<std::uint32_t> ack_timeout;  // what the connection manager chooses if absent
+    std::optional<std::uint32_t> ack_timeout;
     std::optional<std::uint32_t> retry_count;
     std::optional<std::uint32_t> server_device;  // a number that paths to the same one share
 };
@@ -131,7 +126,7 @@ struct DeviceSettings {
 // How the transport of a path works. What is absent is not asked for.
 struct PathParameters {
     std::optional<std::uint32_t> tos = {};
-    std::optional<std::uint32_t> ack_timeout = {};  // 0 is what the connection manager chooses
+    std::optional<std::uint32_t> ack_timeout = {};
     std::optional<std::uint32_t> retry_count = {};
 };
 

@@ -21,7 +21,7 @@ Exit run(Context& context, const Arguments& given) {
                                });
     context.print(set_path_document(changed.device, changed.path, parameters));
     context.note(
-        fmt::format("this holds from the next connection of the path on; 'rblk path drain "
+        fmt::format("if it carries I/O, this holds from its next connection on; 'rblk path drain "
                     "{} {}' and 'undrain' make one",
                     changed.device, changed.path));
     return Exit::ok;

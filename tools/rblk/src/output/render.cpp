@@ -75,7 +75,6 @@ std::string latency(const Json& value) {
 std::string ack_timeout(const Json& value) {
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > 31) return plain(value);
     auto n = value.get<std::uint32_t>();
-    if (n == 0) return "0 (the connection manager's choice)";
     auto ns = 4096ULL << n;
     // From here on it rounds to a second.
     bool long_one = ns >= 999'950'000;
