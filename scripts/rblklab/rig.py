@@ -24,7 +24,7 @@ SERVER_MODULES = ("rblk-core", "rblk-server")
 
 
 class Slot:
-    """A pair of nodes that scenarios share; booted again after one has spoilt it. OPTIONS are the lab's."""
+    """Nodes that scenarios share; booted again after one has spoilt them. OPTIONS are the lab's."""
 
     def __init__(self, kind: str, provider: str, run: Run, **options):
         self.kind = kind
@@ -53,13 +53,13 @@ class Slot:
 
 
 class Rig:
-    """One scenario on a slot's nodes: A is the server, B the client."""
+    """One scenario on a slot's nodes: A is the server, B the client; all further ones are servers too."""
 
     def __init__(self, slot: Slot):
         self.slot = slot
         self.lab = slot.get()
         self.kind = slot.kind
-        self.a, self.b = self.lab.nodes
+        self.a, self.b, *self.further = self.lab.nodes
         self.relay = self.lab.relay
         self.server = Rblk(self.a)
         self.client = Rblk(self.b)
@@ -70,14 +70,14 @@ class Rig:
         self.started: list[GuestProcess] = []
         # A scenario that lets allocations or posts fail: that somebody says so in the log is no fault
         self.injects = False
-        self.baseline = self._on_both(self._begin)
+        self.baseline = self._on_all(self._begin)
         self.tables: dict = {}
         # Set it in a scenario that makes a peer without receives, and has the device count that
         self.expect_rnr = False
-        self.overflows = self._on_both(lambda node: overflow.parse(node.run(overflow.READ).stdout))
+        self.overflows = self._on_all(lambda node: overflow.parse(node.run(overflow.READ).stdout))
         self.leaks = kmemleak.available(self.a)
         if self.leaks:
-            self._on_both(kmemleak.clear)
+            self._on_all(kmemleak.clear)
 
     @staticmethod
     def _begin(node: Node) -> dict:
@@ -89,7 +89,7 @@ class Rig:
 
     def load(self) -> None:
         """Load the modules in the documented order."""
-        self._on_both(lambda node: (self.server.load_server if node is self.a else self.client.load_client)())
+        self._on_all(lambda node: self.client.load_client() if node is self.b else Rblk(node).load_server())
 
     def spawn(self, node: Node, command: Command) -> GuestProcess:
         """Start a command that ends with the scenario at the latest."""
@@ -149,8 +149,8 @@ class Rig:
         """The client first: then the server's side of a session ends by itself."""
         problems = []
         if self.leaks:
-            self.tables = self._on_both(kmemleak.symbols)
-        for node in (self.b, self.a):
+            self.tables = self._on_all(kmemleak.symbols)
+        for node in (self.b, self.a, *self.further):
             # In one command: each costs the emulated node half a second
             unloaded = node.run(UNLOAD, timeout=120).stdout
             for line in unloaded.splitlines():
@@ -164,7 +164,7 @@ class Rig:
     def _counts(self) -> list[str]:
         deadline = time.monotonic() + SETTLE_LIMIT
         while True:
-            now = self._on_both(lambda node: node.rdma_counts())
+            now = self._on_all(lambda node: node.rdma_counts())
             # A device that a scenario deleted on purpose has nothing left to count
             wrong = [f"{node}: {device}: {counts} now, {self.baseline[node].get(device)} before"
                      for node in now for device, counts in now[node].items() if counts != self.baseline[node].get(device)]
@@ -174,7 +174,7 @@ class Rig:
 
     def receives_missed(self) -> list[str]:
         """What the devices counted of receives that were not there, since the scenario began."""
-        now = self._on_both(lambda node: overflow.parse(node.run(overflow.READ).stdout))
+        now = self._on_all(lambda node: overflow.parse(node.run(overflow.READ).stdout))
         return [f"{node}: {text}" for node in now for text in overflow.moved(self.overflows[node], now[node])]
 
     def _overflows(self) -> list[str]:
@@ -186,14 +186,14 @@ class Rig:
         if not self.leaks:
             return []
         # What is too young to be found now is found after the next scenario, and test_zz_planted.py ends with a wait
-        found = self._on_both(lambda node: kmemleak.scan(node, self.tables.get(node), wait=False))
+        found = self._on_all(lambda node: kmemleak.scan(node, self.tables.get(node), wait=False))
         return [f"{node}: kmemleak, of this scenario or of the one before:\n{leak}" for node, leaks in found.items() for leak in leaks]
 
     def _lockdep(self) -> list[str]:
         """Lock checking turns itself off after a report: then silence means nothing."""
         if self.kind != "lockdep":
             return []
-        codes = self._on_both(lambda node: node.run("grep -q 'debug_locks: *1' /proc/lockdep_stats", check=False).code)
+        codes = self._on_all(lambda node: node.run("grep -q 'debug_locks: *1' /proc/lockdep_stats", check=False).code)
         return [f"{node}: lock checking is off" for node, code in codes.items() if code]
 
     def _consoles(self) -> list[str]:
@@ -205,6 +205,6 @@ class Rig:
             found += [f"{node}: {report}" for report in splat.judge(reports, self.kind, node.kernel.release)]
         return found
 
-    def _on_both(self, work) -> dict:
+    def _on_all(self, work) -> dict:
         with concurrent.futures.ThreadPoolExecutor(len(self.lab.nodes)) as pool:
             return dict(zip(self.lab.nodes, pool.map(work, self.lab.nodes)))

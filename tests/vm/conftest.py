@@ -29,7 +29,7 @@ import _peer  # noqa: E402
 # Files of long scenarios, of which each run takes some by chance: one in so many
 SHARE = {"lockdep": 4, "safety": 2}
 LONG = ("test_allocations", "test_device_removal", "test_half_built", "test_hostile_server", "test_kick", "test_limits",
-        "test_many", "test_netlink", "test_no_path", "test_path_changes", "test_paths", "test_peer", "test_recovery",
+        "test_many", "test_mirror", "test_netlink", "test_no_path", "test_path_changes", "test_paths", "test_peer", "test_recovery",
         "test_sequence", "test_setup_faults", "test_signals", "test_soak", "test_stacked", "test_sysfs", "test_unload",
         "test_vectors", "test_dead_peer", "test_frozen_peer", "test_link_down", "test_network")
 CHOSEN = pytest.StashKey[str]()
@@ -110,8 +110,12 @@ def slots(request, kernel, run_folder):
 
 @pytest.fixture
 def slot(request, slots):
-    """Two nodes of one kernel, booted when the first scenario asks. A file with LINKS has them joined by so many."""
-    return slots(links=getattr(request.module, "LINKS", 1))
+    """
+    Nodes of one kernel, booted when the first scenario asks. A file with LINKS has them joined by so many,
+    one with NODES has so many of them, two otherwise, and one with BOOT_OPTIONS gives the kernels these.
+    """
+    more = {name.lower(): getattr(request.module, name) for name in ("NODES", "BOOT_OPTIONS") if hasattr(request.module, name)}
+    return slots(links=getattr(request.module, "LINKS", 1), **more)
 
 
 @pytest.fixture
@@ -126,7 +130,7 @@ def nodes(slot):
 
 @pytest.fixture
 def rig(nodes):
-    """Node A with rblk-server, node B with rblk-client; A listens on its first link."""
+    """Node A with rblk-server, node B with rblk-client; A listens on its first link. Others have rblk-server alone."""
     nodes.load()
     nodes.server.listen(nodes.address)
     return nodes
