@@ -22,7 +22,7 @@ class Lab:
     """N nodes, all joined by each of LINKS links; booted by 'with' or boot().
 
     FROZEN nodes keep the modules and the tool as they are now; the others see
-    every new build.
+    every new build. BOOT_OPTIONS are words for the kernel's command line.
 
     Between the nodes is a relay, which loses, delays and keeps frames on order.
     Two nodes can do without: then their sockets are the ends of one wire.
@@ -30,7 +30,7 @@ class Lab:
 
     def __init__(self, kernel: str, nodes: int = 2, links: int = 1, provider: str = "rxe",
                  run: Run | None = None, memory: int | None = None,
-                 frozen: bool = False, relay: bool = True):
+                 frozen: bool = False, relay: bool = True, boot_options: str = ""):
         if nodes != 2 and not relay:
             raise LabError(f"{nodes} nodes need a relay")
         if provider not in PROVIDERS:
@@ -47,6 +47,7 @@ class Lab:
         self.nodes: list[Node] = []
         self.boot_seconds = 0.0
         self.relayed = relay
+        self.boot_options = boot_options.split()
         self.relay: Relay | None = None
         self._sockets: list[socket.socket] = []
 
@@ -67,7 +68,7 @@ class Lab:
         began = time.monotonic()
         hosts = "".join(f"10.77.0.{n} node{chr(64 + n)}\\n" for n in range(1, self.count + 1))
         make = UmlNode if self.kernel.machine == "uml" else QemuNode
-        self.nodes = [make(self.run, self.kernel, index, ports[index - 1], self.provider, hosts, self.memory)
+        self.nodes = [make(self.run, self.kernel, index, ports[index - 1], self.provider, hosts, self.memory, self.boot_options)
                       for index in range(1, self.count + 1)]
         for node in self.nodes:
             node.start()

@@ -40,7 +40,8 @@ class Node:
     chunk = 2048  # bytes of one message to the agent, before base64 and JSON
     agent_port = ""
 
-    def __init__(self, run: Run, kernel: Kernel, index: int, ports: list[Port], provider: str, hosts: str, memory: int):
+    def __init__(self, run: Run, kernel: Kernel, index: int, ports: list[Port], provider: str, hosts: str, memory: int,
+                 boot_options: list[str] | None = None):
         self.run_state = run
         self.kernel = kernel
         self.index = index
@@ -49,6 +50,7 @@ class Node:
         self.provider = provider
         self.hosts = hosts
         self.memory = memory
+        self.boot_options = boot_options or []
         self.folder = self._new_folder()
         self.console = Console(self.folder / "console.log")
         self.process: subprocess.Popen | None = None

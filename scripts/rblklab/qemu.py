@@ -70,7 +70,7 @@ class QemuNode(Node):
         # without ACPI the second CPU comes from the MP table, which lists one CPU a socket.
         # The kernel's look at the timer counts on a host that has time for it just then
         boot = ["console=ttyS0", "loglevel=5", "acpi=off", "no_timer_check", "panic=-1", "net.ifnames=0", "random.trust_cpu=on",
-                "no_hash_pointers", "kunit.enable=1", f"rblk_init={self.init_script()}"]
+                "no_hash_pointers", "kunit.enable=1", *self.boot_options, f"rblk_init={self.init_script()}"]
         command = [
             "qemu-system-x86_64", *accel.choose(self.run_state, self.kernel.image, first_root),
             "-M", "pc", "-smp", f"{self.cpus},sockets={self.cpus}", "-m", str(self.memory), "-nodefaults", "-display", "none", "-no-reboot",

@@ -21,7 +21,7 @@ TITLE = re.compile("|".join((
     r"soft lockup", r"hard LOCKUP", r"rcu.*(?:detected stall|self-detected stall|stalls on CPUs)",
     r"workqueue lockup", r"Kernel panic", r"Call Trace:", r"\bslab-\w+ in\b", r"unregister_netdevice: waiting",
     r"Unable to handle kernel", r"page allocation failure", r"DEBUG_LOCKS_WARN_ON", r"irq \d+: nobody cared",
-    r"Segfault with no mm", r"swiotlb buffer is full", r"Bad page state",
+    r"Segfault with no mm", r"swiotlb buffer is full", r"Bad page state", r"pagealloc: ",
 )))
 # Lines that match TITLE but open no report: lines about the checkers themselves
 HARMLESS = re.compile("|".join((

@@ -19,4 +19,5 @@ class UmlNode(Node):
             "kunit.enable=1", "kasan_multi_shot",  # report every fault, not only the first
         ]
         command += [f"vec{port.link}:transport=fd,fd={port.fd},depth=128,mtu={MTU},mac={port.mac}" for port in self.ports]
+        command += self.boot_options
         return ["env", f"RBLK_CONSOLE={self.console.path}", "TMPDIR=/dev/shm", *command]

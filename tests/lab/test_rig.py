@@ -58,7 +58,8 @@ def rig():
 def test_all_but_the_second_are_servers(rig):
     assert [str(node) for node in (rig.a, rig.b, *rig.further)] == ["nodeA", "nodeB", "nodeC"]
     rig.load()
-    assert sorted(rig.log) == ["nodeA loads rblk_core rblk_server", "nodeB loads rblk_client rblk_core", "nodeC loads rblk_core rblk_server"]
+    assert sorted(rig.log) == ["nodeA loads rblk_core rblk_server", "nodeB loads rblk_client rblk_core",
+                               "nodeC loads rblk_core rblk_server"]
     rig.log.clear()
     assert rig.finish() == []
     assert rig.log == ["nodeB unloads", "nodeA unloads", "nodeC unloads"], "the client first"
