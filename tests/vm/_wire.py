@@ -106,6 +106,11 @@ def bare_reply(kind: int, status=0, **header) -> str:
     return message(kind | REPLY, status=status, **{"tag": "{tag}", **header})
 
 
+def epoch_of(line: str) -> int:
+    """The writer epoch in a reply to OPEN, of a line of the peer."""
+    return struct.unpack_from("<I", bytes.fromhex(line.split()[2]), 16 + 44)[0]
+
+
 def explain(line: str) -> str:
     """A line of the peer in words: 'c got HEX' as 'c got hello-reply ok', the rest in short."""
     words = line.split()

@@ -338,16 +338,18 @@ def test_a_robbed_writer_that_lost_its_path_stays_robbed(rig, peer, peer_binary)
     until(lambda: [(session["client_name"], session["exports"]) for session in sessions(rig)] == [("peer", ["disk"])],
           ROBBED_IN + KICK_LIMIT[rig.kind] + 5, lambda: sessions(rig))
     rig.server("session", "kick", "peer")
-    assert wire.explain(stolen.wait(20).stdout.splitlines()[-2]) == "c got open-reply ok"
+    reply = stolen.wait(20).stdout.splitlines()[-2]
+    assert wire.explain(reply) == "c got open-reply ok"
+    epoch = wire.epoch_of(reply)
     assert facts(rig, "disk")["writers"] == 0
     rig.relay.heal()
     until(lambda: rig.client.devices()[victim]["state"] == "failed", 60, lambda: rig.client.devices())
     assert rig.client.devices()[victim]["reason"] == "content lost: another client had the export open for writing meanwhile"
     assert job.wait(LIMIT, check=False).code != 0
     io_fails(rig, victim)
-    # The epochs so far are 1 and 2
-    back = thief.start(rig, [*set_up("c", SESSION, generation=2), f"send c {wire.open_export('disk', wire.AGAIN, 1)}",
-                             hear(wire.OPEN | wire.REPLY), f"send c {wire.open_export('disk', wire.AGAIN, 2)}",
+    before = (epoch - 1) % (1 << 32)  # that of the one who was robbed
+    back = thief.start(rig, [*set_up("c", SESSION, generation=2), f"send c {wire.open_export('disk', wire.AGAIN, before)}",
+                             hear(wire.OPEN | wire.REPLY), f"send c {wire.open_export('disk', wire.AGAIN, epoch)}",
                              hear(wire.OPEN | wire.REPLY)])
     lines = [wire.explain(line) for line in back.wait(20).stdout.splitlines()]
     assert lines[-4:] == ["c sent", "c got open-reply written", "c sent", "c got open-reply ok"], lines

@@ -104,7 +104,7 @@ def test_many_return(rig, sessions, how, pauses):
     job = rig.spawn(rig.b, fio.command(":".join(devices), **words))
     rig.wait_for_io(devices[-1])
     LOSSES[how](rig, names)
-    wanted, lost = ("live", None) if how == "cut" else ("failed", "content lost")
+    wanted, lost = ("live", None) if how == "cut" else ("failed", "content lost: the export was made anew")
 
     def back():
         now = [facts for facts in rig.client.devices().values()

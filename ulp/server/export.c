@@ -3,6 +3,7 @@
  * Exports: what is offered, to whom, and who has it open.
  */
 #include <linux/module.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <uapi/linux/rblk_server.h>
 #include "server.h"
@@ -74,6 +75,8 @@ int rblk_srv_export_add(struct rblk_srv_export_args *args, struct netlink_ext_ac
 	INIT_LIST_HEAD(&export->entry);
 	strscpy(export->name, args->name, sizeof(export->name));
 	uuid_gen(&export->incarnation);
+	/* That of another export of this name must not pass for one of this one. */
+	export->writer_epoch = get_random_u32();
 	export->size = args->size;
 	export->numa_node = args->numa_node;
 	export->shared = args->shared;
@@ -174,9 +177,12 @@ enum rblk_status rblk_srv_export_use(const struct rblk_msg_open *msg, struct rbl
 		status = RBLK_DUPLICATE;
 	else if (!open->read_only && export->read_only)
 		status = RBLK_READ_ONLY;
-	/* Before it counts as the next writer, and costs the one there is its content. */
+	/*
+	 * Before it counts as the next writer, and costs the one there is its content. An
+	 * export that never had one is new: the client finds that by itself.
+	 */
 	else if (msg->flags & RBLK_OPEN_AGAIN && !export->shared &&
-		 export->writer_epoch != msg->writer_epoch)
+		 !uuid_is_null(&export->last_writer) && export->writer_epoch != msg->writer_epoch)
 		status = RBLK_WRITTEN;
 	else if (!open->read_only && export->writers && !export->shared && !again)
 		status = RBLK_BUSY;

@@ -74,7 +74,7 @@ struct rblk_srv_path;
  * @writers: sessions that have it open for writing
  * @thief: session that takes it over just now, or NULL
  * @last_writer: session that opened it for writing last
- * @writer_epoch: how often that was another one than before
+ * @writer_epoch: counts how often that was another one than before, from a random number on
  * @nr_blocks: blocks of memory
  * @blocks: first page of each, 1 << RBLK_BLOCK_SHIFT bytes
  */
