@@ -39,6 +39,7 @@ class Node:
     slowest_poll = 0.1
     chunk = 2048  # bytes of one message to the agent, before base64 and JSON
     agent_port = ""
+    cpus = 1
 
     def __init__(self, run: Run, kernel: Kernel, index: int, ports: list[Port], provider: str, hosts: str, memory: int,
                  boot_options: list[str] | None = None):

@@ -45,7 +45,7 @@ def rounds(request):
 def test_device_under_another_name(rig, removal, disk, side, request):
     rng = moments()
     node = removal.node(side)
-    running = Sequence(rig, disk, rate=200, depth=16)
+    running = Sequence(rig, disk, rate=200, depth=16, run_of=1)  # a READ is one packet, see sequence.small_reads()
     for number in range(rounds(request)):
         generation = path_of(rig)["generation"]
         removal.take(node, LINK)
@@ -80,7 +80,7 @@ def test_addresses_are_flushed(rig, removal, disk, side, request):
     node = removal.node(side)
     port = node.ports[0]
     add = f"ip addr add {port.ipv4}/24 dev net0; ip addr add {port.ipv6}/64 dev net0 nodad"
-    running = Sequence(rig, disk, rate=200, depth=16)
+    running = Sequence(rig, disk, rate=200, depth=16, run_of=1)  # a READ is one packet, see sequence.small_reads()
     for number in range(rounds(request)):
         generation = path_of(rig)["generation"]
         node.run("ip addr flush dev net0")

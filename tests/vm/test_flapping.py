@@ -55,7 +55,7 @@ def test_links_flap_by_turns(rig, disk, seed, seconds, lost):
     Or the path that carries the I/O is lost with its link each time, and has to come back over it.
     """
     rng = moments()
-    running = Sequence(rig, disk, seed=seed, depth=DEPTH, blocks=512, rate=300)
+    running = Sequence(rig, disk, seed=seed, depth=DEPTH, blocks=512, rate=300, run_of=1)
     flaps = 0
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
