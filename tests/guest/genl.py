@@ -89,10 +89,12 @@ class Field:
     def __init__(self, spec: dict, number: int, constants: dict):
         self.name, self.kind, self.number = spec["name"], spec["type"], number
         checks = {name: constants.get(value, value) for name, value in spec.get("checks", {}).items()}
-        unknown = set(checks) - {"max-len", "exact-len", "max"}
+        unknown = set(checks) - {"max-len", "exact-len", "min", "max"}
         if unknown or self.kind not in ("u32", "s32", "uint", "string", "flag", "binary", "nest"):
             raise ValueError(f"teach this program about {self.name}: {self.kind} {unknown}")
-        self.max_len, self.exact, self.max = checks.get("max-len"), checks.get("exact-len"), checks.get("max")
+        self.max_len, self.exact, self.min = checks.get("max-len"), checks.get("exact-len"), checks.get("min", 0)
+        # The generator makes the last entry of an enum the limit
+        self.max = checks.get("max", constants.get(spec.get("enum")))
         # The generator makes strings of several a plain string
         self.terminated = self.kind == "string" and not spec.get("multi-attr")
 
@@ -102,7 +104,7 @@ class Field:
     def good(self, rng) -> bytes:
         """Something that the policy takes; whether it makes sense is another matter."""
         if self.kind in ("u32", "s32"):
-            return struct.pack("=I", rng.randrange((self.max or (1 << 32) - 1) + 1))
+            return struct.pack("=I", rng.randrange(self.min, (self.max or (1 << 32) - 1) + 1))
         if self.kind == "uint":
             return struct.pack("=Q", rng.randrange(1 << 64)) if rng.random() < 0.5 else struct.pack("=I", rng.randrange(1 << 32))
         if self.kind == "string":
@@ -116,6 +118,7 @@ class Field:
         if self.kind in ("u32", "s32", "uint"):
             sizes = {0, 1, 2, 3, 5, 7, 9, 16, 4096} | (set() if self.kind == "uint" else {8})
             wrong = [(f"{size} bytes", rng.randbytes(size), "EINVAL") for size in sorted(sizes)]
+            wrong += [(f"{value:#x}", struct.pack("=I", value), "ERANGE") for value in {0, self.min - 1} if 0 <= value < self.min]
             if self.max is not None:
                 wrong += [(f"{value:#x}", struct.pack("=I", value), "ERANGE")
                           for value in (self.max + 1, 1 << 31, (1 << 32) - 1, int.from_bytes(struct.pack(">I", self.max or 1), "little"))
@@ -142,7 +145,7 @@ class Family:
 
     def __init__(self, spec: dict):
         self.name = spec["name"]
-        constants = {one["name"]: one["value"] for one in spec["definitions"] if one["type"] == "const"}
+        constants = {one["name"]: one["value"] if one["type"] == "const" else len(one["entries"]) - 1 for one in spec["definitions"]}
         self.sets = {one["name"]: {field["name"]: Field(field, number, constants) for number, field in enumerate(one["attributes"], 1)}
                      for one in spec["attribute-sets"]}
         self.operations = {one["name"]: (number, one) for number, one in enumerate(spec["operations"]["list"], 1)}
