@@ -138,6 +138,15 @@ def rig(nodes):
 
 
 @pytest.fixture
+def second(rig):
+    """The server's address on the second link, for files with LINKS = 2; the client brings lost paths back."""
+    rig.client.reconnect = True
+    address = rig.a.ports[1].ipv4
+    rig.server.listen(address)
+    return address
+
+
+@pytest.fixture
 def seed():
     number = clock.seed()
     print(f"RBLK_SEED={number}")

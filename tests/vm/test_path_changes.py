@@ -14,15 +14,6 @@ SWITCH = {"safety": 1.5, "lockdep": 4.0, "stock": 1.5}  # longest I/O when the p
 
 
 @pytest.fixture
-def second(rig):
-    """The server's address on the second link."""
-    rig.client.reconnect = True
-    address = rig.a.ports[1].ipv4
-    rig.server.listen(address)
-    return address
-
-
-@pytest.fixture
 def single(rig, second):
     """A device with one path."""
     rig.server.export("disk", "8M")

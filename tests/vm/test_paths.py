@@ -14,15 +14,6 @@ FAILOVER = {"safety": 2.0, "lockdep": 6.0, "stock": 2.0}  # from there to the ne
 
 
 @pytest.fixture
-def second(rig):
-    """The server's address on the second link."""
-    rig.client.reconnect = True
-    address = rig.a.ports[1].ipv4
-    rig.server.listen(address)
-    return address
-
-
-@pytest.fixture
 def disk(rig, second):
     rig.server.export("disk", "8M")
     device = rig.client.map(rig.address, "disk", "--path", second)

@@ -19,15 +19,6 @@ PROBE = 5.0  # seconds between two probes of a path
 
 
 @pytest.fixture
-def second(rig):
-    """The server's address on the second link."""
-    rig.client.reconnect = True
-    address = rig.a.ports[1].ipv4
-    rig.server.listen(address)
-    return address
-
-
-@pytest.fixture
 def disk(rig, second):
     """A device with two paths, which end at two devices of the server."""
     rig.server.export("disk", "8M")

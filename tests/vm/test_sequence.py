@@ -18,15 +18,6 @@ FULL_COUNT = 500
 STALL = 60.0  # seconds that a request may take at the most, with all that happens and on a slow machine
 
 
-@pytest.fixture
-def second(rig):
-    """The server's address on the second link."""
-    rig.client.reconnect = True
-    address = rig.a.ports[1].ipv4
-    rig.server.listen(address)
-    return address
-
-
 def test_numbers_only_rise(rig, second, seed, request):
     rig.injects = True
     rig.expect_rnr = True  # rxe counts a READ that it cannot answer as that
