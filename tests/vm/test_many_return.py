@@ -94,7 +94,8 @@ def test_many_return(rig, sessions, how, pauses):
     otherwise. Without the pauses that are partly chance all come in one moment: it is seen if they do.
 
     With a server that was silent the pauses have no part: the first attempt of each is under way still, and
-    the connection manager repeats its request, for all of them in one rhythm. So no spread is asked for after a cut.
+    the connection manager repeats its request, for all of them in one rhythm. So no spread is asked for after a cut,
+    nor after a reset.
     """
     names, devices = sessions
     if not pauses:
@@ -120,9 +121,6 @@ def test_many_return(rig, sessions, how, pauses):
     assert len(times) > len(devices) * 3 / 4
     if how == "module":
         assert (most <= len(times) / 2) == pauses and (times[-1] > 4 * MOMENT or not pauses), times
-    elif how == "reset":
-        # It refused some for want of a listener, and only for a while
-        assert most < len(times), times
     clients = sorted(session["client_name"] for session in rig.server.json("session", "list")["server_sessions"])
     assert clients == sorted(names)
     if how == "cut":
