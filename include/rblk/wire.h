@@ -106,6 +106,7 @@ enum rblk_msg_type {
 	RBLK_MSG_PING = 6,
 	RBLK_MSG_REVOKE = 7,
 	RBLK_MSG_FENCE = 8,
+	RBLK_MSG_RESIZE = 9,
 	RBLK_MSG_REPLY = 0x8000,
 };
 
@@ -246,6 +247,21 @@ struct rblk_wire_fence {
 
 static_assert(sizeof(struct rblk_wire_fence) == 8);
 
+/*
+ * RESIZE, from the server, has no reply: the open has another size from now on. With the
+ * incarnation as it was it is larger; with another one it is smaller, and what was beyond is
+ * lost. From the client, who repeats it, it is a question, and the reply is a header: it has
+ * the keys for that size and uses none any more that are not of it.
+ */
+struct rblk_wire_resize {
+	__le32	handle;
+	__le32	reserved;
+	__le64	size;		/* bytes */
+	u8	incarnation[16];
+};
+
+static_assert(sizeof(struct rblk_wire_resize) == 32);
+
 /* Decoded forms, in host order, every field in its range. */
 
 struct rblk_req {
@@ -332,6 +348,12 @@ struct rblk_msg_fence {
 	u32	generation;
 };
 
+struct rblk_msg_resize {
+	u32	handle;
+	u64	size;
+	uuid_t	incarnation;
+};
+
 /**
  * struct rblk_msg - a control message, decoded or to be encoded
  * @type: enum rblk_msg_type, with RBLK_MSG_REPLY in a reply
@@ -347,6 +369,7 @@ struct rblk_msg_fence {
  * @close: body of CLOSE
  * @revoke: body of REVOKE
  * @fence: body of FENCE
+ * @resize: body of RESIZE
  */
 struct rblk_msg {
 	u16			type;
@@ -363,6 +386,7 @@ struct rblk_msg {
 		struct rblk_msg_close		close;
 		struct rblk_msg_revoke		revoke;
 		struct rblk_msg_fence		fence;
+		struct rblk_msg_resize		resize;
 	};
 };
 

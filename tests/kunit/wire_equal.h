@@ -76,6 +76,13 @@ static void expect_equal(struct kunit *test, const struct rblk_msg *a, const str
 		KUNIT_EXPECT_EQ(test, a->fence.path, b->fence.path);
 		KUNIT_EXPECT_EQ(test, a->fence.generation, b->fence.generation);
 		break;
+	case 0x0009:
+		KUNIT_EXPECT_EQ(test, a->resize.handle, b->resize.handle);
+		KUNIT_EXPECT_EQ(test, a->resize.size, b->resize.size);
+		KUNIT_EXPECT_TRUE(test, uuid_equal(&a->resize.incarnation,
+						   &b->resize.incarnation));
+		break;
+	case 0x8009:
 	case 0x8002:
 	case 0x8005:
 	case 0x8008:

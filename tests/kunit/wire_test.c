@@ -440,6 +440,18 @@ static const struct field_case field_cases[] = {
 	{ "revoke reason 16", G_REVOKE, { F(revoke, reason, 2, 16) }, false },
 	{ "revoke reason 65535", G_REVOKE, { F(revoke, reason, 2, 65535) }, false },
 	{ "revoke reserved", G_REVOKE, { F(revoke, reserved, 2, 0xffff) }, true },
+	{ "resize handle 0", G_RESIZE, { F(resize, handle, 4, 0) }, true },
+	{ "resize to 0", G_RESIZE, { F(resize, size, 8, 0) }, false },
+	{ "resize to 1", G_RESIZE, { F(resize, size, 8, 1) }, false },
+	{ "resize to 512", G_RESIZE, { F(resize, size, 8, 512) }, true },
+	{ "resize to 513", G_RESIZE, { F(resize, size, 8, 513) }, false },
+	{ "resize to 2^50", G_RESIZE, { F(resize, size, 8, 0x4000000000000) }, true },
+	{ "resize to 2^50 + 512", G_RESIZE, { F(resize, size, 8, 0x4000000000200) }, false },
+	{ "resize to 2^64 - 512", G_RESIZE, { F(resize, size, 8, U64_MAX - 511) }, false },
+	{ "resize without content", G_RESIZE, { F(resize, incarnation, 8, 0),
+	  { BODY(resize, incarnation) + 8, 8, 0 } }, false },
+	{ "resize half of an incarnation", G_RESIZE, { F(resize, incarnation, 8, 0) }, true },
+	{ "resize reserved", G_RESIZE, { F(resize, reserved, 4, U32_MAX) }, true },
 };
 
 KUNIT_ARRAY_PARAM_DESC(field, field_cases, desc);
@@ -519,7 +531,12 @@ struct refuse_case {
 
 static const struct refuse_case refuse_cases[] = {
 	{ "type 0", { .type = 0 } },
-	{ "type 9", { .type = 9 } },
+	{ "type 10", { .type = 10 } },
+	{ "resize to 0", { .type = 9, .resize.incarnation = A_SERVER } },
+	{ "resize to 513", { .type = 9, .resize = { .size = 513, .incarnation = A_SERVER } } },
+	{ "resize beyond 2^50", { .type = 9,
+	  .resize = { .size = 0x4000000000200, .incarnation = A_SERVER } } },
+	{ "resize without content", { .type = 9, .resize.size = 512 } },
 	{ "fence path", { .type = 8, .fence = { .path = 64, .generation = 1 } } },
 	{ "fence generation", { .type = 8, .fence = { .path = 1 } } },
 	{ "revoke reason", { .type = 7, .revoke.reason = RBLK_STATUS_NR } },
@@ -648,6 +665,10 @@ static bool msg_in_range(const struct rblk_msg *m)
 		return m->fence.path < 64 && m->fence.generation;
 	case 0x0007:
 		return m->revoke.reason <= 15;
+	case 0x0009:
+		return m->resize.size && m->resize.size <= 0x4000000000000 &&
+		       m->resize.size % 512 == 0;
+	case 0x8009:
 	case 0x8002:
 	case 0x0005:
 	case 0x8005:

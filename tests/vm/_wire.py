@@ -7,7 +7,7 @@ import struct
 
 MAGIC, VERSION = 0x6b6c6272, 1
 CONTROL, IO = 1, 2
-HELLO, READY, OPEN, EXTENTS, CLOSE, PING, REVOKE, FENCE = range(1, 9)
+HELLO, READY, OPEN, EXTENTS, CLOSE, PING, REVOKE, FENCE, RESIZE = range(1, 10)
 REPLY = 0x8000
 READ_ONLY, SHARED, STEAL, AGAIN = 1, 2, 4, 8
 STATUSES = ("ok malformed version feature denied no-export busy read-only limit no-memory shutdown no-session duplicate device "
@@ -79,6 +79,11 @@ def fence(path=0, generation=1, **header) -> str:
     return message(FENCE, pack("H H I", path, 0, generation), **header)
 
 
+def resize(handle="{handle}", size=2 << 20, incarnation=b"\x33" * 16, **header) -> str:
+    """From the server with tag 0; from the client, who repeats it, with another. INCARNATION may be '{name}'."""
+    return message(RESIZE, pack("I I Q 16s", handle, 0, size, incarnation), **{"length": 48, **header})
+
+
 def begins(kind: int) -> str:
     """What a message of KIND begins with, for who does not want to hear of pings."""
     return pack("H", kind)
@@ -118,7 +123,7 @@ def explain(line: str) -> str:
         data = bytes.fromhex(words[2])
         kind, status = struct.unpack_from("<HH", data)
         names = {HELLO: "hello", READY: "ready", OPEN: "open", EXTENTS: "extents", CLOSE: "close", PING: "ping",
-                 REVOKE: "revoke", FENCE: "fence"}
+                 REVOKE: "revoke", FENCE: "fence", RESIZE: "resize"}
         reply = "-reply" if kind & REPLY else ""
         if kind == REVOKE:
             status, = struct.unpack_from("<H", data, 20)

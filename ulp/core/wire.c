@@ -488,6 +488,36 @@ static void rblk_fence_decode(const void *body, struct rblk_msg *msg)
 	msg->fence.generation = le32_to_cpu(wire.generation);
 }
 
+/* The block size of the export, the caller knows. */
+static bool rblk_resize_ok(const struct rblk_msg *msg)
+{
+	const struct rblk_msg_resize *resize = &msg->resize;
+
+	return resize->size && resize->size <= RBLK_SIZE_MAX &&
+	       !(resize->size & (RBLK_BLOCK_SIZE_MIN - 1)) && !uuid_is_null(&resize->incarnation);
+}
+
+static void rblk_resize_encode(const struct rblk_msg *msg, void *body)
+{
+	struct rblk_wire_resize wire = {
+		.handle = cpu_to_le32(msg->resize.handle),
+		.size = cpu_to_le64(msg->resize.size),
+	};
+
+	export_uuid(wire.incarnation, &msg->resize.incarnation);
+	memcpy(body, &wire, sizeof(wire));
+}
+
+static void rblk_resize_decode(const void *body, struct rblk_msg *msg)
+{
+	struct rblk_wire_resize wire;
+
+	memcpy(&wire, body, sizeof(wire));
+	msg->resize.handle = le32_to_cpu(wire.handle);
+	msg->resize.size = le64_to_cpu(wire.size);
+	import_uuid(&msg->resize.incarnation, wire.incarnation);
+}
+
 /**
  * struct rblk_codec - how the body of one type of message is handled
  * @type: as on the wire
@@ -544,6 +574,11 @@ static const struct rblk_codec rblk_codecs[] = {
 		rblk_fence_ok, rblk_fence_encode, rblk_fence_decode,
 	}, {
 		.type = RBLK_MSG_FENCE | RBLK_MSG_REPLY,
+	}, {
+		RBLK_MSG_RESIZE, sizeof(struct rblk_wire_resize),
+		rblk_resize_ok, rblk_resize_encode, rblk_resize_decode,
+	}, {
+		.type = RBLK_MSG_RESIZE | RBLK_MSG_REPLY,
 	},
 };
 
