@@ -13,6 +13,12 @@
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
+/* Where the export is resized each time that it is opened. */
+#define RBLK_CLT_OPEN_TRIES	5
+
+#define RBLK_CLT_CONTENT_LOST \
+	"content lost: the export was made anew or smaller, or its server started anew"
+
 /*
  * When a map gives up waiting for a reply. To give up costs the path: where others use the
  * session too, devices or maps, one that is in a hurry must not take it from them.
@@ -58,13 +64,18 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 	struct rblk_clt_session *session = dev->session;
 	struct { u32 generation, handle; } open[RBLK_CLT_PATHS] = {};
 	unsigned long active;
+	bool closed;
 	u32 i;
 
+	/* The server would take a question about what was closed for nonsense. */
+	down_write(&dev->close_sem);
 	spin_lock_irq(&session->lock);
-	if (test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags)) {
-		spin_unlock_irq(&session->lock);
+	closed = test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags);
+	spin_unlock_irq(&session->lock);
+	up_write(&dev->close_sem);
+	if (closed)
 		return;
-	}
+	spin_lock_irq(&session->lock);
 	for (i = 0; i < RBLK_CLT_PATHS; i++) {
 		const struct rblk_clt_attach *attach = &dev->attach[i];
 		const struct rblk_clt_path *path = &session->paths[i];
@@ -116,64 +127,112 @@ static int rblk_clt_ask_open(struct rblk_clt_device *dev, struct rblk_clt_path *
 	return err;
 }
 
-/* The keys of an open, into the array of the path, which nobody reads now. */
-static int rblk_clt_ask_keys(struct rblk_clt_device *dev, struct rblk_clt_path *path,
-			     u32 generation, u32 handle, unsigned long deadline,
-			     const char **what)
+/**
+ * rblk_clt_keys_alloc - make room for the keys of an open
+ * @size: bytes of the export
+ * @shift: log2 of the bytes of an extent
+ *
+ * Context: Process context. Sleeps.
+ * Return: the keys, or ERR_PTR(): -EINVAL and -EFBIG as of rblk_extents_init(), -ENOMEM.
+ */
+struct rblk_clt_keys *rblk_clt_keys_alloc(u64 size, u8 shift)
 {
-	struct rblk_clt_attach *attach = &dev->attach[path->index];
+	struct rblk_clt_keys *keys;
+	struct rblk_extents ext;
+	int err;
+
+	err = rblk_extents_init(&ext, size, shift);
+	if (err)
+		return ERR_PTR(err);
+	keys = kvzalloc(struct_size(keys, rkeys, ext.nr), GFP_KERNEL);
+	if (!keys)
+		return ERR_PTR(-ENOMEM);
+	keys->ext = ext;
+	return keys;
+}
+
+/**
+ * rblk_clt_ask_keys - get the keys of an open
+ * @path: the path
+ * @generation: of the path
+ * @handle: the server's name of the open
+ * @first: from this extent on
+ * @keys: where to put them, up to the last
+ * @deadline: when to give up, in jiffies
+ * @what: why it failed, in words
+ *
+ * Context: Process context. Sleeps, for a bounded time.
+ * Return: 0. -EAGAIN, the server has said meanwhile that the open has another size, and what it
+ * gave may be of that. Another negative errno.
+ */
+int rblk_clt_ask_keys(struct rblk_clt_path *path, u32 generation, u32 handle, u32 first,
+		      struct rblk_clt_keys *keys, unsigned long deadline, const char **what)
+{
+	const u32 nr = keys->ext.nr;
 	struct rblk_msg msg = { .type = RBLK_MSG_EXTENTS };
 	struct rblk_msg reply;
-	u32 *chunk, first = 0;
-	int err = -ENOMEM;
+	u32 *chunk;
+	int err = 0;
 
 	chunk = kvcalloc(RBLK_RKEYS_MAX, sizeof(*chunk), GFP_KERNEL);
-	if (!attach->rkeys)
-		attach->rkeys = kvcalloc(dev->ext.nr, sizeof(*attach->rkeys), GFP_KERNEL);
-	if (!attach->rkeys || !chunk)
-		goto out;
-	do {
+	if (!chunk)
+		return -ENOMEM;
+	while (first < nr) {
 		/* A server that gives one key at a time must not keep this thread for ever. */
 		if (time_after(jiffies, deadline) || fatal_signal_pending(current)) {
 			*what = "the server took too long to give its keys";
 			err = -ETIMEDOUT;
-			goto out;
+			break;
 		}
 		msg.extents.handle = handle;
 		msg.extents.first = first;
 		err = rblk_clt_ask(path, generation, &msg, &reply, chunk, false,
 				   rblk_clt_ask_deadline(path->session, deadline), what);
 		if (err)
-			goto out;
+			break;
+		/* It says so before it gives keys of another size: none comes after that is seen. */
+		if (rblk_clt_resize_waits(path, generation, handle, false)) {
+			*what = "the export is resized just now";
+			err = -EAGAIN;
+			break;
+		}
 		if (reply.extents_reply.handle != handle ||
 		    reply.extents_reply.first != first ||
-		    reply.extents_reply.count > dev->ext.nr - first) {
+		    reply.extents_reply.count > nr - first) {
 			*what = "the server's keys are not those that were asked for";
 			err = -EPROTO;
-			goto out;
+			break;
 		}
-		memcpy(attach->rkeys + first, chunk,
-		       reply.extents_reply.count * sizeof(*chunk));
+		memcpy(keys->rkeys + first, chunk, reply.extents_reply.count * sizeof(*chunk));
 		first += reply.extents_reply.count;
-	} while (first < dev->ext.nr);
-out:
+	}
 	kvfree(chunk);
 	return err;
 }
 
-/* Return: whether it was closed meanwhile, so that the caller has to do that. */
+/*
+ * The keys belong to the device from here on. Return: whether it was closed meanwhile, so that
+ * the caller has to do that.
+ */
 static bool rblk_clt_attach(struct rblk_clt_device *dev, struct rblk_clt_path *path,
-			    u32 generation, u32 handle)
+			    u32 generation, const struct rblk_msg_open_reply *open,
+			    struct rblk_clt_keys *keys)
 {
 	struct rblk_clt_attach *attach = &dev->attach[path->index];
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_keys *old;
 	bool closed;
 
-	spin_lock_irq(&path->session->lock);
-	attach->handle = handle;
+	spin_lock_irq(&session->lock);
+	attach->handle = open->handle;
+	attach->incarnation = open->incarnation;
+	old = rcu_replace_pointer(attach->keys, keys, lockdep_is_held(&session->lock));
 	/* Pairs with the acquire in rblk_clt_attached(): the keys were written before. */
 	smp_store_release(&attach->generation, generation);
 	closed = test_bit(RBLK_DEV_CLOSED, &dev->flags);
-	spin_unlock_irq(&path->session->lock);
+	spin_unlock_irq(&session->lock);
+	if (old)
+		kvfree_rcu(old, rcu);
 	return closed;
 }
 
@@ -199,6 +258,49 @@ static int rblk_clt_take_geometry(struct rblk_clt_device *dev,
 	return err;
 }
 
+static int rblk_clt_open_once(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			      u32 generation, bool steal, unsigned long deadline,
+			      const char **what)
+{
+	struct rblk_msg_open_reply open;
+	struct rblk_clt_keys *keys;
+	enum rblk_status status;
+	int err;
+
+	err = rblk_clt_ask_open(dev, path, generation, steal ? RBLK_OPEN_STEAL : 0, deadline, &open,
+				&status, what);
+	/* That is for what is resized meanwhile. */
+	if (err == -EAGAIN)
+		err = -EREMOTEIO;
+	if (err)
+		return err;
+	err = rblk_clt_take_geometry(dev, &open, what);
+	/* Who asks for it counts on being the only one. */
+	if (!err && steal && dev->shared) {
+		*what = "the export is shared: its writers stay, and none can be robbed";
+		err = -EINVAL;
+	}
+	if (!err) {
+		keys = rblk_clt_keys_alloc(open.size, open.extent_shift);
+		if (IS_ERR(keys))
+			err = PTR_ERR(keys);
+		else
+			err = rblk_clt_ask_keys(path, generation, open.handle, 0, keys, deadline,
+						what);
+		if (err && !IS_ERR(keys))
+			kvfree(keys);
+	}
+	if (err) {
+		/* What was granted but is of no use must not stay open. */
+		rblk_clt_resize_waits(path, generation, open.handle, true);
+		rblk_clt_ask_close(path, generation, open.handle,
+				   rblk_clt_ask_deadline(dev->session, deadline));
+		return err;
+	}
+	rblk_clt_attach(dev, path, generation, &open, keys);
+	return 0;
+}
+
 /**
  * rblk_clt_device_open - open the export of a device that is being mapped
  * @dev: the device, in no list yet
@@ -215,10 +317,8 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long 
 {
 	struct rblk_clt_session *session = dev->session;
 	struct rblk_clt_path *path = &session->paths[0];
-	struct rblk_msg_open_reply open;
-	enum rblk_status status;
+	int err, tries = RBLK_CLT_OPEN_TRIES;
 	u32 i, generation = 0;
-	int err;
 
 	/* Not on one that only comes up: the server would take it for nonsense. */
 	spin_lock_irq(&session->lock);
@@ -231,36 +331,22 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long 
 		generation = path->generation;
 	}
 	spin_unlock_irq(&session->lock);
-	err = rblk_clt_ask_open(dev, path, generation, steal ? RBLK_OPEN_STEAL : 0, deadline, &open,
-				&status, what);
-	if (err)
-		return err;
-	err = rblk_clt_take_geometry(dev, &open, what);
-	/* Who asks for it counts on being the only one. */
-	if (!err && steal && dev->shared) {
-		*what = "the export is shared: its writers stay, and none can be robbed";
-		err = -EINVAL;
-	}
-	if (!err)
-		err = rblk_clt_ask_keys(dev, path, generation, open.handle, deadline, what);
-	if (err) {
-		/* What was granted but is of no use must not stay open. */
-		rblk_clt_ask_close(path, generation, open.handle,
-				   rblk_clt_ask_deadline(session, deadline));
-		return err;
-	}
-	rblk_clt_attach(dev, path, generation, open.handle);
-	return 0;
+	do {
+		err = rblk_clt_open_once(dev, path, generation, steal, deadline, what);
+	} while (err == -EAGAIN && tries--);
+	return err;
 }
 
 /* What is other than it was, in words; NULL if nothing is. */
 static const char *rblk_clt_differs(const struct rblk_clt_device *dev,
 				    const struct rblk_msg_open_reply *open)
 {
+	lockdep_assert_held(&rblk_clt_lock);
 	if (!uuid_equal(&open->incarnation, &dev->incarnation))
-		return "content lost: the export was made anew, or its server started anew";
-	if (open->size != dev->ext.size)
-		return "the export has another size now";
+		return RBLK_CLT_CONTENT_LOST;
+	/* What was cut off while this node heard of it has changed the incarnation, for both. */
+	if (open->size < dev->ext.size)
+		return "the export is smaller now";
 	if (open->block_size != dev->block_size)
 		return "the export has blocks of another size now";
 	if (dev->read_only)
@@ -271,6 +357,22 @@ static const char *rblk_clt_differs(const struct rblk_clt_device *dev,
 	if (!dev->shared && open->writer_epoch != dev->writer_epoch)
 		return rblk_status_text(RBLK_WRITTEN);
 	return NULL;
+}
+
+/* Is it open on another path, where the server may be about to say what has changed? */
+static bool rblk_clt_open_elsewhere(const struct rblk_clt_device *dev,
+				    const struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	bool found = false;
+	u32 i;
+
+	spin_lock_irq(&session->lock);
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		found |= i != path->index && session->paths[i].state == RBLK_PATH_LIVE &&
+			 dev->attach[i].generation == session->paths[i].generation;
+	spin_unlock_irq(&session->lock);
+	return found;
 }
 
 /* It never comes back: whoever reads it must not take something else for what was there. */
@@ -299,25 +401,64 @@ static void rblk_clt_device_refused(struct rblk_clt_device *dev, struct rblk_clt
 	spin_unlock_irq(&path->session->lock);
 }
 
-/*
- * Return: 0 if the device is open, lost, closed or refused; otherwise the path is of no
- * use, or of another generation.
- */
-static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path *path,
-			       u32 generation, const char **what)
+/* Return: 0, and CLOSED says whether it has to be closed; or as of rblk_clt_ask_keys(). */
+static int rblk_clt_take_again(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			       u32 generation, const struct rblk_msg_open_reply *open,
+			       bool *closed, const char **what)
 {
-	struct rblk_clt_session *session = path->session;
+	unsigned long deadline = rblk_clt_step_deadline(path, jiffies);
+	struct rblk_clt_keys *keys;
+	const char *differs;
+	int err;
+
+	*closed = true;
+	mutex_lock(&rblk_clt_lock);
+	differs = rblk_clt_differs(dev, open);
+	mutex_unlock(&rblk_clt_lock);
+	if (differs && rblk_clt_open_elsewhere(dev, path)) {
+		/* If nothing comes there, it is lost with the last of the others. */
+		rblk_clt_device_refused(dev, path, generation, differs);
+		return 0;
+	}
+	if (differs) {
+		rblk_clt_device_lost(dev, differs);
+		return 0;
+	}
+	if (open->extent_shift != dev->ext.shift) {
+		/* The same content, but requests are cut for other extents. */
+		rblk_clt_device_refused(dev, path, generation,
+					"the export is registered in pieces of another size now");
+		return 0;
+	}
+	keys = rblk_clt_keys_alloc(open->size, open->extent_shift);
+	if (IS_ERR(keys))
+		return PTR_ERR(keys);
+	err = rblk_clt_ask_keys(path, generation, open->handle, 0, keys, deadline, what);
+	if (err) {
+		kvfree(keys);
+		return err;
+	}
+	*closed = rblk_clt_attach(dev, path, generation, open, keys);
+	return 0;
+}
+
+/*
+ * Return: 0 if the device is open, lost, closed or refused; -EAGAIN if it is resized just now;
+ * otherwise the path is of no use, or of another generation.
+ */
+static int rblk_clt_reopen_once(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+				u32 generation, const char **what)
+{
 	unsigned long deadline = rblk_clt_step_deadline(path, jiffies);
 	struct rblk_msg_open_reply open;
 	enum rblk_status status;
-	const char *differs;
-	bool closed = true;
+	bool closed;
 	int err;
 
 	err = rblk_clt_ask_open(dev, path, generation, RBLK_OPEN_AGAIN, deadline, &open, &status,
 				what);
 	if (err && status == RBLK_OK)
-		return err;
+		return err == -EAGAIN ? -EREMOTEIO : err;
 	if (status == RBLK_NO_EXPORT || status == RBLK_READ_ONLY || status == RBLK_WRITTEN) {
 		rblk_clt_device_lost(dev, *what);
 		return 0;
@@ -326,22 +467,29 @@ static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path
 		rblk_clt_device_refused(dev, path, generation, *what);
 		return 0;
 	}
-	differs = rblk_clt_differs(dev, &open);
-	if (differs) {
-		rblk_clt_device_lost(dev, differs);
-	} else if (open.extent_shift != dev->ext.shift) {
-		/* The same content, but requests are cut for other extents. */
-		rblk_clt_device_refused(dev, path, generation,
-					"the export is registered in pieces of another size now");
-	} else {
-		err = rblk_clt_ask_keys(dev, path, generation, open.handle, deadline, what);
-		if (err)
-			return err;
-		closed = rblk_clt_attach(dev, path, generation, open.handle);
-	}
-	if (closed)
+	err = rblk_clt_take_again(dev, path, generation, &open, &closed, what);
+	if (err && err != -EAGAIN)
+		return err;
+	if (closed) {
+		rblk_clt_resize_waits(path, generation, open.handle, true);
 		rblk_clt_ask_close(path, generation, open.handle,
-				   rblk_clt_ask_deadline(session, deadline));
+				   rblk_clt_ask_deadline(path->session, deadline));
+	}
+	return err;
+}
+
+/* Return: as of rblk_clt_reopen_once(), but for -EAGAIN. */
+static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			       u32 generation, const char **what)
+{
+	int err, tries = RBLK_CLT_OPEN_TRIES;
+
+	do {
+		err = rblk_clt_reopen_once(dev, path, generation, what);
+	} while (err == -EAGAIN && tries--);
+	if (err != -EAGAIN)
+		return err;
+	rblk_clt_device_refused(dev, path, generation, *what);
 	return 0;
 }
 
@@ -440,13 +588,39 @@ void rblk_clt_device_spread(struct rblk_clt_device *dev)
 	spin_unlock_irq(&session->lock);
 }
 
+/**
+ * rblk_clt_attach_back - let a device go on that has new keys on a path
+ * @dev: the device
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ */
+void rblk_clt_attach_back(struct rblk_clt_device *dev)
+{
+	struct rblk_clt_session *session = dev->session;
+	bool back;
+
+	mutex_lock(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	/* Whoever deals with the loss of the path waits for rblk_clt_lock, and comes after this. */
+	back = !list_empty(&dev->entry) && rblk_clt_path_of(dev);
+	if (back)
+		clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
+	spin_unlock_irq(&session->lock);
+	if (back) {
+		synchronize_rcu();
+		rblk_clt_device_back(dev);
+		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
+		/* They may be keys to more than it had. */
+		queue_work(rblk_clt_revoke_wq, &dev->size_work);
+	}
+	mutex_unlock(&rblk_clt_lock);
+}
+
 /* Return: whether the path is still the same. */
 static bool rblk_clt_reopen_late(struct rblk_clt_path *path, u32 generation)
 {
-	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_device *dev;
 	const char *what = NULL;
-	bool back;
 	int err;
 
 	mutex_lock(&rblk_clt_lock);
@@ -465,19 +639,7 @@ static bool rblk_clt_reopen_late(struct rblk_clt_path *path, u32 generation)
 	if (err)
 		rblk_clt_path_error_of(path, generation, err,
 				       what ?: "an export could not be opened");
-	mutex_lock(&rblk_clt_lock);
-	spin_lock_irq(&session->lock);
-	/* Whoever deals with the loss of the path waits for rblk_clt_lock, and comes after this. */
-	back = !list_empty(&dev->entry) && rblk_clt_path_of(dev);
-	if (back)
-		clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
-	spin_unlock_irq(&session->lock);
-	if (back) {
-		synchronize_rcu();
-		rblk_clt_device_back(dev);
-		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
-	}
-	mutex_unlock(&rblk_clt_lock);
+	rblk_clt_attach_back(dev);
 	rblk_clt_device_put(dev);
 	return !err;
 }

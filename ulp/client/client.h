@@ -23,6 +23,10 @@
  *                              which a device is open; any context
  *   dev->wait_lock  (spinlock) bios that wait for a path; any context
  *
+ * Outside of these: dev->close_sem (rwsem), for reading by who asks about an open that
+ * somebody could close meanwhile; within it dev->size_lock (mutex), for who changes the size
+ * of a device, also in the block layer. Nothing that I/O waits for takes one of them.
+ *
  * A request is in flight on a queue from before it is posted until its last work
  * request completed without error, or, after any error, until the queue pairs of
  * the whole path are destroyed: only then does the sweep end it, or let it wait for a
@@ -41,6 +45,7 @@
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
+#include <linux/rwsem.h>
 #include <linux/socket.h>
 #include <linux/uuid.h>
 #include <linux/workqueue.h>
@@ -198,6 +203,9 @@ struct rblk_clt_route {
  * @connect_work: brings it up again
  * @reopen_work: opens on it what the server refused when it came up
  * @revokes: messages of withdrawal that wait for a thread
+ * @resizes: messages of another size that wait for @resize_work; under the session's lock
+ * @nr_resizes: how many
+ * @resize_work: deals with them
  */
 struct rblk_clt_path {
 	struct rblk_clt_session	*session;
@@ -245,6 +253,9 @@ struct rblk_clt_path {
 	struct delayed_work	connect_work;
 	struct delayed_work	reopen_work;
 	atomic_t		revokes;
+	struct list_head	resizes;
+	u32			nr_resizes;
+	struct delayed_work	resize_work;
 };
 
 /**
@@ -312,17 +323,32 @@ struct rblk_clt_session {
 };
 
 /**
+ * struct rblk_clt_keys - the keys of an open
+ * @rcu: to free it
+ * @ext: what they are good for
+ * @rkeys: one for each extent
+ */
+struct rblk_clt_keys {
+	struct rcu_head		rcu;
+	struct rblk_extents	ext;
+	u32			rkeys[];
+};
+
+/**
  * struct rblk_clt_attach - a device's keys on one path
  * @generation: of the path, on which it is open; 0 for none
  * @refused: generation on which the server refused to open it, for now
  * @handle: the server's name of the open
- * @rkeys: one for each extent, NULL while it is not open on the path
+ * @incarnation: as the server said last on this path
+ * @keys: of the open of now or, while it is not open, of the last one; changed under the
+ *	session's lock
  */
 struct rblk_clt_attach {
-	u32	generation;
-	u32	refused;
-	u32	handle;
-	u32	*rkeys;
+	u32				generation;
+	u32				refused;
+	u32				handle;
+	uuid_t				incarnation;
+	struct rblk_clt_keys __rcu	*keys;
 };
 
 /* struct rblk_clt_device @flags */
@@ -347,7 +373,7 @@ enum {
  * @read_only: opened for reading only
  * @shared: the export is
  * @block_size: logical, bytes
- * @incarnation: identity of the content
+ * @incarnation: identity of the content; it and @ext under rblk_clt_lock and @size_lock
  * @writer_epoch: changes when another client opens the export for writing
  * @lost_what: what is other than it was, if it is lost
  * @revoked_what: why the server withdrew it, if it did
@@ -362,7 +388,12 @@ enum {
  * @losses: of the session, when it began to be mapped
  * @no_path_ms: how long requests wait for a path, or RBLK_CLT_FOR_EVER
  * @no_path_work: ends their wait
- * @ext: how the export is cut
+ * @ext: how the export is cut, and how large the disk is. A path that has no keys for all of
+ *	it carries nothing
+ * @close_sem: who asks the server about an open keeps it from being closed
+ * @size_lock: one at a time changes the size
+ * @cut: there may be something of beyond this in the page cache; 0 for no
+ * @size_work: makes it larger
  * @attach: its keys on each path
  * @stats: for each queue
  * @nr_queues: how many
@@ -396,6 +427,10 @@ struct rblk_clt_device {
 	u32				no_path_ms;
 	struct delayed_work		no_path_work;
 	struct rblk_extents		ext;
+	struct rw_semaphore		close_sem;
+	struct mutex			size_lock;	/* whoever changes the size */
+	u64				cut;
+	struct work_struct		size_work;
 	struct rblk_clt_attach		attach[RBLK_CLT_PATHS];
 	struct rblk_clt_stats		*stats;
 	u32				nr_queues;
@@ -534,6 +569,10 @@ int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *ms
 		 unsigned long deadline, const char **what);
 
 /* attach.c */
+struct rblk_clt_keys *rblk_clt_keys_alloc(u64 size, u8 shift);
+int rblk_clt_ask_keys(struct rblk_clt_path *path, u32 generation, u32 handle, u32 first,
+		      struct rblk_clt_keys *keys, unsigned long deadline, const char **what);
+void rblk_clt_attach_back(struct rblk_clt_device *dev);
 int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long deadline,
 			 const char **what);
 void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
@@ -571,6 +610,14 @@ void rblk_clt_no_path_work(struct work_struct *work);
 /* revoke.c */
 int rblk_clt_revoked(struct rblk_clt_path *path, u32 handle, enum rblk_status reason);
 
+struct rblk_clt_device *rblk_clt_device_of(struct rblk_clt_path *path, u32 generation, u32 handle);
+
+/* resize.c */
+int rblk_clt_resized(struct rblk_clt_path *path, const struct rblk_msg_resize *msg);
+bool rblk_clt_resize_waits(struct rblk_clt_path *path, u32 generation, u32 handle, bool forget);
+void rblk_clt_resize_work(struct work_struct *work);
+void rblk_clt_size_work(struct work_struct *work);
+
 /* io.c */
 extern const struct blk_mq_ops rblk_clt_mq_ops;
 unsigned int rblk_clt_cmd_size(const struct rblk_queue_plan *plan);
@@ -578,6 +625,8 @@ void rblk_clt_sweep(struct rblk_clt_path *path);
 void rblk_clt_in_flight(struct rblk_clt_session *session, u32 nr[RBLK_CLT_PATHS]);
 bool rblk_clt_unordered(struct rblk_clt_session *session);
 bool rblk_clt_break_busy(struct rblk_clt_device *dev, const char *what);
+bool rblk_clt_uses_other_keys(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			      u32 generation);
 
 /* sysfs.c */
 int rblk_clt_sysfs_create(struct rblk_clt_device *dev);

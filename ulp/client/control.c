@@ -47,6 +47,13 @@ static void rblk_clt_control_recv(struct rblk_conn *conn, struct rblk_rx *rx)
 		else
 			rblk_rx_repost(rx);
 		return;
+	case RBLK_MSG_RESIZE:
+		/* As above: the server waits for what comes of it. */
+		if (rblk_clt_resized(rblk_clt_control_path(conn), &msg.resize))
+			rblk_conn_fail(conn, -ENOMEM, "out of memory");
+		else
+			rblk_rx_repost(rx);
+		return;
 	default:
 		break;
 	}

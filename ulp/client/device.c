@@ -30,7 +30,7 @@ static void rblk_clt_device_release(struct kref *ref)
 	u32 i;
 
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
-		kvfree(dev->attach[i].rkeys);
+		kvfree(rcu_dereference_protected(dev->attach[i].keys, true));
 	rblk_clt_sysfs_free(dev);
 	kfree(dev->stats);
 	ida_free(&rblk_clt_indexes, dev->index);
@@ -104,6 +104,9 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 	INIT_LIST_HEAD(&dev->entry);
 	spin_lock_init(&dev->wait_lock);
 	bio_list_init(&dev->waiting);
+	init_rwsem(&dev->close_sem);
+	mutex_init(&dev->size_lock);
+	INIT_WORK(&dev->size_work, rblk_clt_size_work);
 	INIT_WORK(&dev->submit_work, rblk_clt_submit_work);
 	INIT_DELAYED_WORK(&dev->no_path_work, rblk_clt_no_path_work);
 	dev->no_path_ms = args->no_path_ms;
@@ -216,6 +219,7 @@ err_list:
 	mutex_unlock(&rblk_clt_lock);
 	cancel_delayed_work_sync(&dev->no_path_work);
 	cancel_work_sync(&dev->submit_work);
+	cancel_work_sync(&dev->size_work);
 err_disk:
 	/* Never added, so free_disk is not called: its reference stays ours. */
 	put_disk(disk);
@@ -490,6 +494,7 @@ static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
 	mutex_unlock(&rblk_clt_lock);
 	cancel_delayed_work_sync(&dev->no_path_work);
 	cancel_work_sync(&dev->submit_work);
+	cancel_work_sync(&dev->size_work);
 
 	kref_get(&session->ref);
 	put_disk(disk);

@@ -352,8 +352,11 @@ void rblk_clt_go_on(struct rblk_clt_path *path)
 	/* Whoever saw no path waits now. */
 	synchronize_rcu();
 	list_for_each_entry(dev, &rblk_clt_devices, entry)
-		if (dev->session == session && rblk_clt_path_of(dev))
+		if (dev->session == session && rblk_clt_path_of(dev)) {
 			rblk_clt_device_back(dev);
+			/* It may have keys to more than the last one. */
+			queue_work(rblk_clt_revoke_wq, &dev->size_work);
+		}
 }
 
 /**

@@ -165,13 +165,26 @@ static void rblk_clt_no_path_arm(struct rblk_clt_device *dev, u32 ms)
  * @path: the path
  *
  * Context: Any.
- * Return: true if so; then its keys may be used, as long as the path is live.
+ * Return: true if so, with keys to all of it; then they may be used, as long as the path is
+ * live.
  */
 bool rblk_clt_attached(const struct rblk_clt_device *dev, const struct rblk_clt_path *path)
 {
+	const struct rblk_clt_attach *attach = &dev->attach[path->index];
+	u64 size = READ_ONCE(dev->ext.size);
+	const struct rblk_clt_keys *keys;
+	bool enough;
+
+	/* Pairs with rblk_clt_size_set(): some path had the keys before. */
+	smp_rmb();
 	/* Pairs with the release in rblk_clt_attach(): the keys were written before. */
-	return smp_load_acquire(&dev->attach[path->index].generation) ==
-		READ_ONCE(path->generation);
+	if (smp_load_acquire(&attach->generation) != READ_ONCE(path->generation))
+		return false;
+	rcu_read_lock();
+	keys = rcu_dereference(attach->keys);
+	enough = keys && keys->ext.size >= size;
+	rcu_read_unlock();
+	return enough;
 }
 
 /* Return: of the active paths those where I/O of a device may be posted, a bit for each. */

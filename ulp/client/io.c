@@ -258,6 +258,7 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 
 	req->path = path;
 	req->generation = READ_ONCE(path->generation);
+	req->rkey = rkey;
 	req->queue = queue;
 	req->dir = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 	/* Over iWARP there is one path, and the peer may not write to the sink. */
@@ -318,6 +319,34 @@ static blk_status_t rblk_clt_no_path(struct rblk_clt_device *dev, struct request
 	return BLK_STS_OK;
 }
 
+static bool rblk_clt_within(const struct rblk_clt_device *dev, u64 offset, u32 len)
+{
+	u64 size = READ_ONCE(dev->ext.size);
+
+	return offset < size && len <= size - offset;
+}
+
+static blk_status_t rblk_clt_send(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+				  struct request *rq)
+{
+	u64 offset = (u64)blk_rq_pos(rq) << SECTOR_SHIFT;
+	const struct rblk_clt_keys *keys;
+	u32 extent;
+	int err;
+
+	keys = rcu_dereference(dev->attach[path->index].keys);
+	err = rblk_extent_find(&keys->ext, offset, blk_rq_bytes(rq), &extent);
+	if (likely(!err))
+		return rblk_clt_post(&path->queues[rq->mq_hctx->queue_num], rq,
+				     keys->rkeys[extent]);
+	/* Pairs with rblk_clt_size_set(): before a path has fewer keys, the disk is smaller. */
+	smp_rmb();
+	/* The path has no keys to all of the disk any more, or not yet. */
+	if (err == -ERANGE && rblk_clt_within(dev, offset, blk_rq_bytes(rq)))
+		return rblk_clt_no_path(dev, rq);
+	return BLK_STS_IOERR;
+}
+
 static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 				      const struct blk_mq_queue_data *bd)
 {
@@ -326,20 +355,19 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 	struct rblk_clt_path *path;
 	unsigned long flags;
 	blk_status_t status;
-	u32 extent;
 
 	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)
 		return BLK_STS_NOTSUPP;
 	/* The block layer only warns. The server's HCA would end the whole path over it. */
 	if (unlikely(req_op(rq) == REQ_OP_WRITE && dev->read_only))
 		return BLK_STS_IOERR;
-	if (rblk_extent_find(&dev->ext, (u64)blk_rq_pos(rq) << SECTOR_SHIFT, blk_rq_bytes(rq),
-			     &extent))
+	/* The disk may be smaller than when the block layer looked. */
+	if (unlikely(!rblk_clt_within(dev, (u64)blk_rq_pos(rq) << SECTOR_SHIFT, blk_rq_bytes(rq))))
 		return BLK_STS_IOERR;
 
 	/*
-	 * Pairs with synchronize_rcu() in rblk_clt_path_teardown(), rblk_clt_go_on()
-	 * and rblk_clt_fail_waiting().
+	 * Pairs with synchronize_rcu() in rblk_clt_path_teardown(), rblk_clt_go_on(),
+	 * rblk_clt_fail_waiting() and rblk_clt_keys_publish().
 	 */
 	rcu_read_lock();
 	/* Before the flags: who sets one that says not to go on with a path does so first. */
@@ -348,8 +376,7 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 	if (unlikely(flags & (BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_LOST))))
 		status = BLK_STS_TRANSPORT;
 	else if (likely(path))
-		status = rblk_clt_post(&path->queues[hctx->queue_num], rq,
-				       dev->attach[path->index].rkeys[extent]);
+		status = rblk_clt_send(dev, path, rq);
 	else
 		status = rblk_clt_no_path(dev, rq);
 	rcu_read_unlock();
@@ -507,6 +534,54 @@ bool rblk_clt_break_busy(struct rblk_clt_device *dev, const char *what)
 
 	blk_mq_tagset_busy_iter(&dev->session->tag_set, rblk_clt_break_one, &busy);
 	return busy.found;
+}
+
+struct rblk_clt_other_keys {
+	struct rblk_clt_device	*dev;
+	struct rblk_clt_path	*path;
+	u32			generation;
+	bool			found;
+};
+
+static bool rblk_clt_other_keys_one(struct request *rq, void *data)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+	struct rblk_clt_other_keys *other = data;
+	const struct rblk_clt_keys *keys;
+	u32 extent;
+
+	if (rblk_clt_rq_device(rq) != other->dev || !rblk_clt_inflight(req) ||
+	    req->path != other->path || req->generation != other->generation)
+		return true;
+	rcu_read_lock();
+	keys = rcu_dereference(other->dev->attach[other->path->index].keys);
+	other->found |= rblk_extent_find(&keys->ext, (u64)blk_rq_pos(rq) << SECTOR_SHIFT,
+					 blk_rq_bytes(rq), &extent) ||
+			keys->rkeys[extent] != req->rkey;
+	rcu_read_unlock();
+	return !other->found;
+}
+
+/**
+ * rblk_clt_uses_other_keys - are requests on their way with keys that were replaced?
+ * @dev: the device
+ * @path: the path
+ * @generation: of it
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ * Return: whether there are.
+ */
+bool rblk_clt_uses_other_keys(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			      u32 generation)
+{
+	struct rblk_clt_other_keys other = {
+		.dev		= dev,
+		.path		= path,
+		.generation	= generation,
+	};
+
+	blk_mq_tagset_busy_iter(&dev->session->tag_set, rblk_clt_other_keys_one, &other);
+	return other.found;
 }
 
 const struct blk_mq_ops rblk_clt_mq_ops = {

@@ -45,7 +45,7 @@ static int __init rblk_clt_init(void)
 		err = -ENOMEM;
 		goto err_submit_wq;
 	}
-	rblk_clt_revoke_wq = alloc_workqueue("rblk-client-revoke", WQ_UNBOUND, 0);
+	rblk_clt_revoke_wq = alloc_workqueue("rblk-client-revoke", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rblk_clt_revoke_wq) {
 		err = -ENOMEM;
 		goto err_fence_wq;

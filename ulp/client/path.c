@@ -458,6 +458,8 @@ void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *ses
 	INIT_WORK(&path->fail_work, rblk_clt_path_fail_work);
 	INIT_DELAYED_WORK(&path->connect_work, rblk_clt_path_connect_work);
 	INIT_DELAYED_WORK(&path->reopen_work, rblk_clt_reopen_work);
+	INIT_LIST_HEAD(&path->resizes);
+	INIT_DELAYED_WORK(&path->resize_work, rblk_clt_resize_work);
 }
 
 /**
@@ -533,8 +535,11 @@ void rblk_clt_path_remove(struct rblk_clt_path *path)
 	cancel_work_sync(&path->fail_work);
 	cancel_delayed_work_sync(&path->connect_work);
 	cancel_delayed_work_sync(&path->reopen_work);
+	cancel_delayed_work_sync(&path->resize_work);
 	mutex_lock(&path->lock);
 	rblk_clt_path_teardown(path);
 	mutex_unlock(&path->lock);
+	/* All of its generations are over: this drops what is left of its messages. */
+	rblk_clt_resize_work(&path->resize_work.work);
 	path->vacant = true;
 }

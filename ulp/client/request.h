@@ -20,6 +20,7 @@ enum {
  * @inv: cqe of the invalidation
  * @path: where it was posted; valid as long as the device is
  * @generation: of the path
+ * @rkey: with which key
  * @queue: the connection there; valid while the request is in flight
  * @mr: its MR, or NULL
  * @flags: see above
@@ -37,6 +38,7 @@ struct rblk_clt_request {
 	struct ib_cqe		inv;
 	struct rblk_clt_path	*path;
 	u32			generation;
+	u32			rkey;
 	struct rblk_clt_queue	*queue;
 	struct ib_mr		*mr;
 	unsigned long		flags;

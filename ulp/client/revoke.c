@@ -28,8 +28,16 @@ struct rblk_clt_revoke {
 	enum rblk_status	reason;
 };
 
-static struct rblk_clt_device *rblk_clt_revoke_find(struct rblk_clt_path *path, u32 generation,
-						    u32 handle)
+/**
+ * rblk_clt_device_of - the device that an open of a path belongs to
+ * @path: the path
+ * @generation: of the path
+ * @handle: the server's name of the open
+ *
+ * Context: Process context. Does not sleep but for a lock.
+ * Return: the device, with a reference on its disk; or NULL, also if it is not ready yet.
+ */
+struct rblk_clt_device *rblk_clt_device_of(struct rblk_clt_path *path, u32 generation, u32 handle)
 {
 	struct rblk_clt_device *dev, *found = NULL;
 
@@ -73,7 +81,7 @@ static void rblk_clt_revoke_work(struct work_struct *work)
 
 	rblk_fault_work_begin(RBLK_FAULT_WORK_REVOKE);
 	/* One that is not mapped yet is not closed, and the server ends the path. */
-	dev = rblk_clt_revoke_find(path, revoke->generation, revoke->handle);
+	dev = rblk_clt_device_of(path, revoke->generation, revoke->handle);
 	if (dev) {
 		disk = dev->disk;
 		/* Before the flag: pairs with the acquire in rblk_clt_device_reason(). */

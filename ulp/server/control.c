@@ -4,7 +4,7 @@
  *
  * A message that makes no sense ends its path and nothing else. What may be asked
  * when: hello first and once; then ready, when all I/O connections are up; then
- * open, extents, close and fence in any order.
+ * open, extents, close, fence and resize in any order.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -91,11 +91,11 @@ static enum rblk_status rblk_srv_extents(struct rblk_srv_path *path,
 	struct rblk_srv_open *open = rblk_srv_open_find(path, msg->handle);
 	u32 i, count;
 
-	if (!msg->handle || !open || msg->first >= open->nr_mrs)
+	if (!msg->handle || !open || msg->first >= open->nr_extents)
 		return RBLK_MALFORMED;
-	count = min_t(u32, open->nr_mrs - msg->first, RBLK_RKEYS_MAX);
+	count = min_t(u32, open->nr_extents - msg->first, RBLK_RKEYS_MAX);
 	for (i = 0; i < count; i++)
-		rkeys[i] = open->mrs[msg->first + i].mr->rkey;
+		rkeys[i] = open->extents[msg->first + i]->mr.mr->rkey;
 	*reply = (struct rblk_msg_extents_reply) {
 		.handle	= msg->handle,
 		.first	= msg->first,
@@ -130,6 +130,8 @@ static enum rblk_status rblk_srv_answer(struct rblk_srv_path *path, const struct
 		return rblk_srv_close(path, msg->close.handle);
 	case RBLK_MSG_FENCE:
 		return rblk_srv_fence(path, &msg->fence);
+	case RBLK_MSG_RESIZE:
+		return rblk_srv_resized(path, &msg->resize);
 	default:
 		return RBLK_MALFORMED;
 	}
@@ -200,9 +202,9 @@ void rblk_srv_rx_work(struct work_struct *work)
 		rblk_srv_path_error(path, -ENOMEM, "out of memory");
 		goto out;
 	}
-	if (xchg(&path->revoke, false)) {
+	if (xchg(&path->tell, false)) {
 		mutex_lock(&path->lock);
-		err = rblk_srv_revoke(path);
+		err = rblk_srv_revoke(path) ?: rblk_srv_resize_opens(path);
 		mutex_unlock(&path->lock);
 		if (err)
 			rblk_srv_path_error(path, err, "the client could not be told");

@@ -18,7 +18,7 @@ static void rblk_srv_export_release(struct kref *ref)
 {
 	struct rblk_srv_export *export = container_of(ref, struct rblk_srv_export, ref);
 
-	rblk_srv_memory_free(export);
+	rblk_srv_memory_free(&export->memory);
 	kfree(export->allow);
 	kfree(export);
 }
@@ -86,7 +86,7 @@ int rblk_srv_export_add(struct rblk_srv_export_args *args, struct netlink_ext_ac
 	export->allow = args->allow;
 
 	/* Outside the lock: it takes a while. */
-	err = rblk_srv_memory_alloc(export, &what);
+	err = rblk_srv_memory_alloc(&export->memory, args->size, args->numa_node, &what);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s", what);
 		goto err_put;

@@ -16,22 +16,26 @@
 #define RBLK_RESERVE		32	/* one part in so many of all memory stays free */
 
 /**
- * rblk_srv_memory_alloc - get the memory of an export
- * @export: the export, with its size and NUMA node
+ * rblk_srv_memory_alloc - get memory for an export
+ * @memory: to fill in
+ * @size: bytes, a multiple of a block
+ * @numa_node: where, or NUMA_NO_NODE
  * @what: why it failed, in words
  *
  * Context: Process context. Sleeps, interruptible.
  * Return: 0, -ENOMEM or -EINTR; nothing is held after a failure.
  */
-int rblk_srv_memory_alloc(struct rblk_srv_export *export, const char **what)
+int rblk_srv_memory_alloc(struct rblk_srv_memory *memory, u64 size, int numa_node,
+			  const char **what)
 {
 	gfp_t gfp = GFP_KERNEL | __GFP_ZERO | __GFP_COMP | __GFP_NORETRY | __GFP_NOWARN;
-	u64 nr = export->size >> RBLK_BLOCK_SHIFT;
+	u64 nr = size >> RBLK_BLOCK_SHIFT;
 	struct page *page;
 	int err = -ENOMEM;
 
+	*memory = (struct rblk_srv_memory){ };
 	/* Where it was asked for, or nowhere. */
-	if (export->numa_node != NUMA_NO_NODE)
+	if (numa_node != NUMA_NO_NODE)
 		gfp |= __GFP_THISNODE;
 	*what = "not enough free memory in blocks of 2 MiB";
 	/*
@@ -42,40 +46,40 @@ int rblk_srv_memory_alloc(struct rblk_srv_export *export, const char **what)
 					   (long)(totalram_pages() / RBLK_RESERVE), 0L) >>
 					   RBLK_BLOCK_ORDER)
 		return -ENOMEM;
-	export->blocks = kvcalloc(nr, sizeof(*export->blocks), GFP_KERNEL | __GFP_NOWARN);
-	if (!export->blocks)
+	memory->blocks = kvcalloc(nr, sizeof(*memory->blocks), GFP_KERNEL | __GFP_NOWARN);
+	if (!memory->blocks)
 		return -ENOMEM;
-	while (export->nr_blocks < nr) {
+	while (memory->nr_blocks < nr) {
 		if (signal_pending(current)) {
 			*what = "interrupted";
 			err = -EINTR;
 			goto err_free;
 		}
-		page = alloc_pages_node(export->numa_node, gfp, RBLK_BLOCK_ORDER);
+		page = alloc_pages_node(numa_node, gfp, RBLK_BLOCK_ORDER);
 		if (!page)
 			goto err_free;
-		export->blocks[export->nr_blocks++] = page;
+		memory->blocks[memory->nr_blocks++] = page;
 		cond_resched();
 	}
 	return 0;
 
 err_free:
-	rblk_srv_memory_free(export);
+	rblk_srv_memory_free(memory);
 	return err;
 }
 
 /**
- * rblk_srv_memory_free - free the memory of an export
- * @export: the export, which no registration covers any more
+ * rblk_srv_memory_free - give memory back
+ * @memory: the memory; a block that a registration covers is freed with that
  *
  * Context: Process context. Sleeps.
  */
-void rblk_srv_memory_free(struct rblk_srv_export *export)
+void rblk_srv_memory_free(struct rblk_srv_memory *memory)
 {
-	while (export->nr_blocks) {
-		__free_pages(export->blocks[--export->nr_blocks], RBLK_BLOCK_ORDER);
+	while (memory->nr_blocks) {
+		put_page(memory->blocks[--memory->nr_blocks]);
 		cond_resched();
 	}
-	kvfree(export->blocks);
-	export->blocks = NULL;
+	kvfree(memory->blocks);
+	memory->blocks = NULL;
 }

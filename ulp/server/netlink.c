@@ -69,29 +69,36 @@ static int rblk_srv_parse_allow(struct genl_info *info, struct rblk_srv_export_a
 	return 0;
 }
 
+static int rblk_srv_parse_size(struct genl_info *info, u64 *size)
+{
+	const struct nlattr *attr = info->attrs[RBLK_SERVER_A_EXPORT_SIZE];
+
+	if (GENL_REQ_ATTR_CHECK(info, RBLK_SERVER_A_EXPORT_SIZE)) {
+		GENL_SET_ERR_MSG(info, "the size of the export is needed");
+		return -EINVAL;
+	}
+	*size = nla_get_uint(attr);
+	if (*size > RBLK_SIZE_MAX) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "an export has 1 PiB at most");
+		return -EINVAL;
+	}
+	if (!*size || !IS_ALIGNED(*size, 1ULL << RBLK_BLOCK_SHIFT)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the size is no multiple of 2 MiB");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int rblk_srv_parse_export(struct genl_info *info, struct rblk_srv_export_args *args)
 {
 	struct nlattr **attrs = info->attrs;
 	struct nlattr *attr;
 	int err;
 
-	err = rblk_srv_parse_name(info, RBLK_SERVER_A_EXPORT_NAME, args->name);
+	err = rblk_srv_parse_name(info, RBLK_SERVER_A_EXPORT_NAME, args->name) ?:
+	      rblk_srv_parse_size(info, &args->size);
 	if (err)
 		return err;
-	if (GENL_REQ_ATTR_CHECK(info, RBLK_SERVER_A_EXPORT_SIZE)) {
-		GENL_SET_ERR_MSG(info, "the size of the export is needed");
-		return -EINVAL;
-	}
-	attr = attrs[RBLK_SERVER_A_EXPORT_SIZE];
-	args->size = nla_get_uint(attr);
-	if (args->size > RBLK_SIZE_MAX) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr, "an export has 1 PiB at most");
-		return -EINVAL;
-	}
-	if (!args->size || !IS_ALIGNED(args->size, 1ULL << RBLK_BLOCK_SHIFT)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr, "the size is no multiple of 2 MiB");
-		return -EINVAL;
-	}
 	args->numa_node = NUMA_NO_NODE;
 	attr = attrs[RBLK_SERVER_A_EXPORT_NUMA_NODE];
 	if (attr) {
@@ -197,6 +204,28 @@ int rblk_server_nl_export_remove_doit(struct sk_buff *skb, struct genl_info *inf
 		return err;
 	return rblk_srv_export_remove(name, nla_get_flag(info->attrs[RBLK_SERVER_A_EXPORT_FORCE]),
 				      info->extack);
+}
+
+int rblk_server_nl_export_resize_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	char name[RBLK_NAME_SIZE];
+	bool about_size;
+	u64 size;
+	int err;
+
+	err = rblk_srv_parse_name(info, RBLK_SERVER_A_EXPORT_NAME, name) ?:
+	      rblk_srv_parse_size(info, &size);
+	if (err)
+		return err;
+	err = rblk_srv_export_resize(name, size,
+				     nla_get_flag(info->attrs[RBLK_SERVER_A_EXPORT_FORCE]),
+				     &about_size, info->extack);
+	if (err)
+		NL_SET_BAD_ATTR(info->extack,
+				info->attrs[about_size ? RBLK_SERVER_A_EXPORT_SIZE :
+							 RBLK_SERVER_A_EXPORT_NAME]);
+	/* As in export-add. */
+	return err == -EINTR ? -ECANCELED : err;
 }
 
 int rblk_server_nl_export_get_doit(struct sk_buff *skb, struct genl_info *info)

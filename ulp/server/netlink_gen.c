@@ -61,6 +61,13 @@ static const struct nla_policy rblk_server_export_unallow_nl_policy[RBLK_SERVER_
 	[RBLK_SERVER_A_EXPORT_ALLOW_ANY] = { .type = NLA_FLAG, },
 };
 
+/* RBLK_SERVER_CMD_EXPORT_RESIZE - do */
+static const struct nla_policy rblk_server_export_resize_nl_policy[RBLK_SERVER_A_EXPORT_FORCE + 1] = {
+	[RBLK_SERVER_A_EXPORT_NAME] = { .type = NLA_NUL_STRING, .len = RBLK_SERVER_NAME_MAX, },
+	[RBLK_SERVER_A_EXPORT_SIZE] = { .type = NLA_UINT, },
+	[RBLK_SERVER_A_EXPORT_FORCE] = { .type = NLA_FLAG, },
+};
+
 /* Ops table for rblk_server */
 static const struct genl_split_ops rblk_server_nl_ops[] = {
 	{
@@ -134,6 +141,13 @@ static const struct genl_split_ops rblk_server_nl_ops[] = {
 		.doit		= rblk_server_nl_export_unallow_doit,
 		.policy		= rblk_server_export_unallow_nl_policy,
 		.maxattr	= RBLK_SERVER_A_EXPORT_ALLOW_ANY,
+		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= RBLK_SERVER_CMD_EXPORT_RESIZE,
+		.doit		= rblk_server_nl_export_resize_doit,
+		.policy		= rblk_server_export_resize_nl_policy,
+		.maxattr	= RBLK_SERVER_A_EXPORT_FORCE,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };

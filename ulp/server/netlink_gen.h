@@ -33,6 +33,8 @@ int rblk_server_nl_export_allow_doit(struct sk_buff *skb,
 				     struct genl_info *info);
 int rblk_server_nl_export_unallow_doit(struct sk_buff *skb,
 				       struct genl_info *info);
+int rblk_server_nl_export_resize_doit(struct sk_buff *skb,
+				      struct genl_info *info);
 
 enum {
 	RBLK_SERVER_NLGRP_EVENTS,

@@ -4,23 +4,56 @@
  * back when it closes them.
  */
 #include <linux/delay.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include "server.h"
 
-/* Return: false if the device did not take back a key; it is good as long as the queue pairs. */
-static bool rblk_srv_unregister(struct rblk_srv_path *path, struct rblk_srv_open *open)
+/**
+ * rblk_srv_extent_release - take back the registration of an extent
+ * @path: the path
+ * @extent: the extent, which is freed
+ *
+ * Context: Process context. Sleeps. The caller holds the path's lock.
+ * Return: false if the device did not take back the key, which is good as long as the queue
+ * pairs. Then its memory is never freed.
+ */
+bool rblk_srv_extent_release(struct rblk_srv_path *path, struct rblk_srv_extent *extent)
 {
+	bool released = rblk_mr_release(&extent->mr, path->dev);
+
+	lockdep_assert_held(&path->lock);
+	kfree(extent);
+	return released;
+}
+
+/**
+ * rblk_srv_replaced_release - take back those registrations that were replaced
+ * @path: the path
+ * @open: the open
+ *
+ * Context: Process context. Sleeps. The caller holds the path's lock.
+ * Return: as of rblk_srv_extent_release().
+ */
+bool rblk_srv_replaced_release(struct rblk_srv_path *path, struct rblk_srv_open *open)
+{
+	struct rblk_srv_extent *extent, *next;
 	bool all = true;
 
-	while (open->nr_mrs) {
-		if (rblk_mr_release(&open->mrs[--open->nr_mrs], path->dev))
-			continue;
-		/* Lost rather than written to by a peer when it is somebody else's. */
-		kref_get(&open->export->ref);
-		all = false;
-	}
-	kvfree(open->mrs);
-	open->mrs = NULL;
+	list_for_each_entry_safe(extent, next, &open->replaced, entry)
+		all &= rblk_srv_extent_release(path, extent);
+	INIT_LIST_HEAD(&open->replaced);
+	return all;
+}
+
+/* Return: as of rblk_srv_extent_release(). */
+static bool rblk_srv_unregister(struct rblk_srv_path *path, struct rblk_srv_open *open)
+{
+	bool all = rblk_srv_replaced_release(path, open);
+
+	while (open->nr_extents)
+		all &= rblk_srv_extent_release(path, open->extents[--open->nr_extents]);
+	kvfree(open->extents);
+	open->extents = NULL;
 	return all;
 }
 
@@ -32,29 +65,89 @@ static void rblk_srv_open_free(struct rblk_srv_path *path, struct rblk_srv_open 
 	kfree(open);
 }
 
-static int rblk_srv_register_with(struct rblk_srv_path *path, struct rblk_srv_open *open)
+/* The blocks of an extent, with a reference on each; how many, 0 if the size is another now. */
+static u32 rblk_srv_blocks_get(struct rblk_srv_open *open, u64 size, u32 index,
+			       struct page **blocks)
 {
 	const u32 per_extent = 1U << (open->plan.extent_shift - RBLK_BLOCK_SHIFT);
-	struct rblk_srv_export *export = open->export;
-	u32 i, first, nr;
+	const struct rblk_srv_export *export = open->export;
+	u32 first = index * per_extent;
+	u32 i, nr = 0;
+
+	mutex_lock(&rblk_srv_lock);
+	if (export->size == size)
+		nr = min(per_extent, export->memory.nr_blocks - first);
+	for (i = 0; i < nr; i++) {
+		blocks[i] = export->memory.blocks[first + i];
+		get_page(blocks[i]);
+	}
+	mutex_unlock(&rblk_srv_lock);
+	return nr;
+}
+
+/**
+ * rblk_srv_extent_register - register an extent of an open export
+ * @path: the path
+ * @open: the open, with its plan
+ * @size: of the export
+ * @index: of the extent
+ * @extent: takes it; also with -EINPROGRESS
+ *
+ * Context: Process context. Sleeps. The caller holds the path's lock.
+ * Return: 0; -ESTALE, the export has another size now; or as of rblk_mr_register().
+ */
+int rblk_srv_extent_register(struct rblk_srv_path *path, struct rblk_srv_open *open, u64 size,
+			     u32 index, struct rblk_srv_extent **extent)
+{
+	const u32 per_extent = 1U << (open->plan.extent_shift - RBLK_BLOCK_SHIFT);
+	struct rblk_srv_extent *fresh;
+	struct page **blocks;
+	int err = -ENOMEM;
+	u32 i, nr = 0;
+
+	lockdep_assert_held(&path->lock);
+	/* Once the path ends, what is made here only has to be undone. */
+	if (READ_ONCE(path->state) == RBLK_SRV_ENDING)
+		return -ESHUTDOWN;
+	fresh = kzalloc(sizeof(*fresh), GFP_KERNEL);
+	blocks = kcalloc(per_extent, sizeof(*blocks), GFP_KERNEL);
+	if (!fresh || !blocks)
+		goto out;
+	nr = rblk_srv_blocks_get(open, size, index, blocks);
+	err = nr ? rblk_mr_register(&fresh->mr, &path->control, path->pd, blocks, nr, &open->plan,
+				    (u64)index << open->plan.extent_shift, open->read_only) :
+		   -ESTALE;
+	for (i = 0; i < nr; i++)
+		put_page(blocks[i]);
+	/* One that hangs counts: it is released with the path. */
+	if (!err || err == -EINPROGRESS) {
+		*extent = fresh;
+		fresh = NULL;
+	}
+out:
+	kfree(blocks);
+	kfree(fresh);
+	return err;
+}
+
+static int rblk_srv_register_with(struct rblk_srv_path *path, struct rblk_srv_open *open)
+{
+	u32 i, nr;
 	int err;
 
-	nr = DIV_ROUND_UP(export->nr_blocks, per_extent);
-	open->mrs = kvcalloc(nr, sizeof(*open->mrs), GFP_KERNEL);
-	if (!open->mrs)
+	/* From here on with this size; that it changes meanwhile, who looks at it next notices. */
+	mutex_lock(&rblk_srv_lock);
+	open->size = open->export->size;
+	open->incarnation = open->export->incarnation;
+	mutex_unlock(&rblk_srv_lock);
+	nr = ((open->size - 1) >> open->plan.extent_shift) + 1;
+	open->extents = kvcalloc(nr, sizeof(*open->extents), GFP_KERNEL);
+	if (!open->extents)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
-		/* Once the path ends, what is made here only has to be undone. */
-		if (READ_ONCE(path->state) == RBLK_SRV_ENDING)
-			return -ESHUTDOWN;
-		first = i * per_extent;
-		err = rblk_mr_register(&open->mrs[i], &path->control, path->pd,
-				       export->blocks + first,
-				       min(per_extent, export->nr_blocks - first), &open->plan,
-				       (u64)first << RBLK_BLOCK_SHIFT, open->read_only);
-		/* One that hangs counts: it is released with the path. */
+		err = rblk_srv_extent_register(path, open, open->size, i, &open->extents[i]);
 		if (!err || err == -EINPROGRESS)
-			open->nr_mrs++;
+			open->nr_extents++;
 		if (err)
 			return err;
 	}
@@ -85,13 +178,16 @@ static enum rblk_status rblk_srv_register(struct rblk_srv_path *path, struct rbl
 			return READ_ONCE(path->control.error) == -ETIMEDOUT ?
 				RBLK_DEVICE : RBLK_SHUTDOWN;
 		rblk_srv_unregister(path, open);
+		/* Its size has changed meanwhile. */
+		if (err == -ESTALE)
+			continue;
 		/*
 		 * Not every device that says it takes large pages does in the end.
 		 * An error of the connection is no such case.
 		 */
 		small_pages = !small_pages && open->plan.page_shift > RBLK_MR_PAGE_SHIFT &&
 			err == -EINVAL;
-	} while (small_pages);
+	} while (small_pages || err == -ESTALE);
 	return err == -ENOMEM ? RBLK_NO_MEMORY : err == -ESHUTDOWN ? RBLK_SHUTDOWN : RBLK_DEVICE;
 }
 
@@ -117,6 +213,7 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 	open = kzalloc(sizeof(*open), GFP_KERNEL);
 	if (!open)
 		return RBLK_NO_MEMORY;
+	INIT_LIST_HEAD(&open->replaced);
 	open->read_only = msg->flags & RBLK_OPEN_READ_ONLY;
 	status = rblk_srv_export_use(msg, path, open);
 	if (status == RBLK_BUSY && msg->flags & RBLK_OPEN_STEAL)
@@ -144,12 +241,12 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 		.handle		= open->handle,
 		.flags		= (open->read_only ? RBLK_OPEN_READ_ONLY : 0) |
 				  (export->shared ? RBLK_OPEN_SHARED : 0),
-		.size		= export->size,
-		.incarnation	= export->incarnation,
+		.size		= open->size,
+		.incarnation	= open->incarnation,
 		.block_size	= 1U << SECTOR_SHIFT,
 		.extent_shift	= open->plan.extent_shift,
 		.backing	= RBLK_WIRE_MEMORY,
-		.extents	= open->nr_mrs,
+		.extents	= open->nr_extents,
 		.writer_epoch	= rblk_srv_export_written(open, path),
 	};
 	return RBLK_OK;
@@ -202,6 +299,28 @@ enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle)
 }
 
 /**
+ * rblk_srv_tell - send a client a message that it did not ask for
+ * @path: the path
+ * @msg: the message
+ * @tries: how often to look again whether there is room; counted down
+ *
+ * Half of the buffers are for answers and pings, which cannot wait.
+ *
+ * Context: Process context. Sleeps, for a bounded time. The caller holds the path's lock.
+ * Return: 0, or a negative errno and the path has to end.
+ */
+int rblk_srv_tell(struct rblk_srv_path *path, const struct rblk_msg *msg, int *tries)
+{
+	lockdep_assert_held(&path->lock);
+	while (*tries > 0 && READ_ONCE(path->state) == RBLK_SRV_READY &&
+	       rblk_conn_tx_free(&path->control) <= RBLK_CTL_TX / 2) {
+		(*tries)--;
+		msleep(20);
+	}
+	return rblk_conn_send(&path->control, msg);
+}
+
+/**
  * rblk_srv_revoke - tell the client to close what was withdrawn
  * @path: the path
  *
@@ -213,7 +332,7 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 	struct rblk_msg msg = { .type = RBLK_MSG_REVOKE };
 	struct rblk_srv_open *open;
 	bool due;
-	int err = 0, tries = 50;
+	int err = 0, tries = RBLK_SRV_TELL_TRIES;
 
 	lockdep_assert_held(&path->lock);
 	list_for_each_entry(open, &path->opens, entry) {
@@ -225,13 +344,7 @@ int rblk_srv_revoke(struct rblk_srv_path *path)
 		if (!due)
 			continue;
 		msg.revoke.handle = open->handle;
-		/* Half of the buffers are for answers and pings, which cannot wait. */
-		while (tries > 0 && READ_ONCE(path->state) == RBLK_SRV_READY &&
-		       rblk_conn_tx_free(&path->control) <= RBLK_CTL_TX / 2) {
-			tries--;
-			msleep(20);
-		}
-		err = rblk_conn_send(&path->control, &msg);
+		err = rblk_srv_tell(path, &msg, &tries);
 		if (err)
 			break;
 	}

@@ -19,9 +19,9 @@
  *   rblk_srv_state  (spinlock) state of the paths; any context
  *
  * A path ends in this order: state (nothing new begins), works cancelled,
- * connections destroyed, registrations given back, PD, device, opens. The memory of
- * an export is freed with its last reference, and each registration holds one: it
- * cannot be freed while a queue pair or a key could reach it.
+ * connections destroyed, registrations given back, PD, device, opens. An export holds a
+ * reference on each block of its memory, and so does each registration that covers it: no
+ * block is freed while a queue pair or a key could reach it.
  */
 #ifndef _RBLK_SERVER_H
 #define _RBLK_SERVER_H
@@ -53,18 +53,31 @@
 #define RBLK_SRV_STEAL_GRACE	(3 * HZ)	/* the same, if another client waits for it */
 #define RBLK_SRV_STEAL_TIMEOUT	(6 * HZ)	/* in all: less than it waits for a reply */
 #define RBLK_SRV_FENCE_TIMEOUT	(2 * HZ)	/* for a path to end; the client asks again */
+#define RBLK_SRV_TELL_TRIES	50	/* for a client to take messages, 20 ms each */
+#define RBLK_SRV_SHRINK_TIMEOUT	(5 * HZ)	/* for a client to give up what is to go */
+#define RBLK_SRV_GROW_TIMEOUT	(30 * HZ)	/* to take over what is there more, which harms nobody */
 #define RBLK_SRV_KICK_TIMEOUT	(20 * HZ)	/* for all paths of a session to end */
 
 struct rblk_srv_path;
+
+/**
+ * struct rblk_srv_memory - blocks of memory
+ * @nr_blocks: how many
+ * @blocks: first page of each, 1 << RBLK_BLOCK_SHIFT bytes
+ */
+struct rblk_srv_memory {
+	u32			nr_blocks;
+	struct page		**blocks;
+};
 
 /**
  * struct rblk_srv_export - memory under a name
  * @ref: one for the list, one for each open of a path
  * @entry: in the list of exports; empty once it is removed
  * @name: its name
- * @size: bytes
+ * @size: bytes; it, @incarnation and @memory change together, under rblk_srv_lock
  * @numa_node: where the memory was asked for, or NUMA_NO_NODE
- * @incarnation: identity of the content
+ * @incarnation: identity of the content; another one once some of it was cut off
  * @shared: several sessions may have it open for writing
  * @read_only: no session may write
  * @allow_any: every client may open it
@@ -75,8 +88,8 @@ struct rblk_srv_path;
  * @thief: session that takes it over just now, or NULL
  * @last_writer: session that opened it for writing last
  * @writer_epoch: counts how often that was another one than before, from a random number on
- * @nr_blocks: blocks of memory
- * @blocks: first page of each, 1 << RBLK_BLOCK_SHIFT bytes
+ * @resizing: somebody is at it
+ * @memory: its memory
  */
 struct rblk_srv_export {
 	struct kref		ref;
@@ -95,8 +108,8 @@ struct rblk_srv_export {
 	struct rblk_srv_session	*thief;
 	uuid_t			last_writer;
 	u32			writer_epoch;
-	u32			nr_blocks;
-	struct page		**blocks;
+	bool			resizing;
+	struct rblk_srv_memory	memory;
 };
 
 /**
@@ -125,6 +138,16 @@ struct rblk_srv_export_args {
 };
 
 /**
+ * struct rblk_srv_extent - an extent that a path has registered
+ * @mr: the registration
+ * @entry: in the list of those that were replaced
+ */
+struct rblk_srv_extent {
+	struct rblk_mr		mr;
+	struct list_head	entry;
+};
+
+/**
  * struct rblk_srv_open - an export that a path has open
  * @entry: in the path's list
  * @export: the export
@@ -134,9 +157,16 @@ struct rblk_srv_export_args {
  * @reason: why
  * @close_by: when the path is lost if it has not, in jiffies
  * @revoked: the client was told
+ * @resize: its client does not have the size of now; this and the next two under
+ *	rblk_srv_lock
+ * @resize_told: it was told
+ * @resize_by: when the path is lost if it does not take it over, in jiffies
  * @plan: how it is registered
- * @nr_mrs: extents
- * @mrs: a registration of each
+ * @size: bytes of it, as the client was told
+ * @incarnation: as the client was told
+ * @nr_extents: that are registered; until the client has given them up also those beyond @size
+ * @extents: a registration of each
+ * @replaced: others, of which the client may still use the keys
  */
 struct rblk_srv_open {
 	struct list_head	entry;
@@ -147,9 +177,15 @@ struct rblk_srv_open {
 	enum rblk_status	reason;
 	unsigned long		close_by;
 	bool			revoked;
+	bool			resize;
+	bool			resize_told;
+	unsigned long		resize_by;
 	struct rblk_export_plan	plan;
-	u32			nr_mrs;
-	struct rblk_mr		*mrs;
+	u64			size;
+	uuid_t			incarnation;
+	u32			nr_extents;
+	struct rblk_srv_extent	**extents;
+	struct list_head	replaced;
 };
 
 /**
@@ -157,12 +193,14 @@ struct rblk_srv_open {
  * @export: of this export
  * @reason: RBLK_OK, it was removed: all of them. RBLK_DENIED: those of clients that its
  *	access list does not let in. RBLK_BUSY: those for writing, but for the session of @path
+ * @resize: instead, those that do not have the size of now; they only have to take it over
  * @grace: how long clients have to close them, in jiffies
  * @path: on which somebody waits for it, which then ends if the path does; or NULL
  */
 struct rblk_srv_withdraw {
 	struct rblk_srv_export	*export;
 	enum rblk_status	reason;
+	bool			resize;
 	unsigned long		grace;
 	struct rblk_srv_path	*path;
 };
@@ -235,7 +273,7 @@ struct rblk_srv_queue {
  * @rx_lock: protects @rx and @rx_closed
  * @rx: messages that wait
  * @rx_closed: none is taken any more
- * @revoke: an open of it was withdrawn; for @rx_work
+ * @tell: an open of it was withdrawn, or has another size; for @rx_work
  * @rx_work: works them off
  * @ping_work: reaps the path if it is not ready in time, then asks now and then
  *	whether the client's device is there
@@ -276,7 +314,7 @@ struct rblk_srv_path {
 	spinlock_t			rx_lock;	/* protects the next two */
 	struct list_head		rx;
 	bool				rx_closed;
-	bool				revoke;
+	bool				tell;
 	struct work_struct		rx_work;
 	struct delayed_work		ping_work;
 	struct work_struct		end_work;
@@ -310,8 +348,9 @@ extern struct mutex rblk_srv_lock;
 extern u32 rblk_srv_changes;
 
 /* memory.c */
-int rblk_srv_memory_alloc(struct rblk_srv_export *export, const char **what);
-void rblk_srv_memory_free(struct rblk_srv_export *export);
+int rblk_srv_memory_alloc(struct rblk_srv_memory *memory, u64 size, int numa_node,
+			  const char **what);
+void rblk_srv_memory_free(struct rblk_srv_memory *memory);
 
 /* export.c */
 extern struct list_head rblk_srv_exports;
@@ -334,6 +373,7 @@ int rblk_srv_export_unallow(struct rblk_srv_export_args *args, struct netlink_ex
 enum rblk_status rblk_srv_steal(const struct rblk_msg_open *msg, struct rblk_srv_path *path,
 				struct rblk_srv_open *open);
 void rblk_srv_withdraw_closed(void);
+void rblk_srv_path_tell(struct rblk_srv_path *path);
 void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what);
 bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long deadline);
 
@@ -387,7 +427,18 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle);
 struct rblk_srv_open *rblk_srv_open_find(struct rblk_srv_path *path, u32 handle);
 void rblk_srv_close_all(struct rblk_srv_path *path);
+int rblk_srv_tell(struct rblk_srv_path *path, const struct rblk_msg *msg, int *tries);
 int rblk_srv_revoke(struct rblk_srv_path *path);
+int rblk_srv_extent_register(struct rblk_srv_path *path, struct rblk_srv_open *open, u64 size,
+			     u32 index, struct rblk_srv_extent **extent);
+bool rblk_srv_extent_release(struct rblk_srv_path *path, struct rblk_srv_extent *extent);
+bool rblk_srv_replaced_release(struct rblk_srv_path *path, struct rblk_srv_open *open);
+
+/* resize.c */
+int rblk_srv_export_resize(const char *name, u64 size, bool force, bool *about_size,
+			   struct netlink_ext_ack *extack);
+int rblk_srv_resize_opens(struct rblk_srv_path *path);
+enum rblk_status rblk_srv_resized(struct rblk_srv_path *path, const struct rblk_msg_resize *msg);
 
 /* netlink.c */
 int rblk_srv_netlink_init(void);

@@ -16,7 +16,7 @@ static atomic_t rblk_srv_closes = ATOMIC_INIT(0);
 static DECLARE_WAIT_QUEUE_HEAD(rblk_srv_closed);
 
 /**
- * rblk_srv_withdraw_closed - an open has ended
+ * rblk_srv_withdraw_closed - an open has ended, or has the size of now
  *
  * Context: Any. Does not sleep.
  */
@@ -34,7 +34,7 @@ static struct rblk_srv_open *rblk_srv_withdraw_hit(const struct rblk_srv_withdra
 
 	lockdep_assert_held(&rblk_srv_lock);
 	list_for_each_entry(open, &path->opens, entry) {
-		if (open->export != what->export)
+		if (open->export != what->export || (what->resize && !open->resize))
 			continue;
 		/* In the list, so its path has not left the session. */
 		if (what->reason == RBLK_DENIED &&
@@ -46,6 +46,25 @@ static struct rblk_srv_open *rblk_srv_withdraw_hit(const struct rblk_srv_withdra
 		return open;
 	}
 	return NULL;
+}
+
+/**
+ * rblk_srv_path_tell - have the client of a path told what has changed of its opens
+ * @path: the path
+ *
+ * Its lock comes before ours: a work of it does that, if it has not ended.
+ *
+ * Context: Process context. Does not sleep. The caller holds rblk_srv_lock.
+ */
+void rblk_srv_path_tell(struct rblk_srv_path *path)
+{
+	lockdep_assert_held(&rblk_srv_lock);
+	spin_lock_irq(&path->rx_lock);
+	if (!path->rx_closed) {
+		WRITE_ONCE(path->tell, true);
+		queue_work(rblk_srv_wq, &path->rx_work);
+	}
+	spin_unlock_irq(&path->rx_lock);
 }
 
 /**
@@ -71,13 +90,7 @@ void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what)
 		open->revoked = false;
 		open->reason = what->reason;
 		open->close_by = jiffies + what->grace;
-		/* Its lock comes before ours: let a work of it do that, if it has not ended. */
-		spin_lock_irq(&path->rx_lock);
-		if (!path->rx_closed) {
-			WRITE_ONCE(path->revoke, true);
-			queue_work(rblk_srv_wq, &path->rx_work);
-		}
-		spin_unlock_irq(&path->rx_lock);
+		rblk_srv_path_tell(path);
 	}
 }
 
@@ -90,18 +103,22 @@ static struct rblk_srv_path *rblk_srv_withdraw_next(const struct rblk_srv_withdr
 {
 	struct rblk_srv_path *path, *found = NULL;
 	const struct rblk_srv_open *open;
+	unsigned long by;
 
 	mutex_lock(&rblk_srv_lock);
 	list_for_each_entry(path, &rblk_srv_paths, entry) {
 		open = rblk_srv_withdraw_hit(what, path);
-		if (!open || !open->withdrawn)
+		if (!open || !(what->resize || open->withdrawn))
 			continue;
-		if (time_after_eq(jiffies, open->close_by))
-			rblk_srv_path_error(path, -ETIMEDOUT, "it did not close an export in time");
-		if (found && !time_before(open->close_by, *close_by))
+		by = what->resize ? open->resize_by : open->close_by;
+		if (time_after_eq(jiffies, by))
+			rblk_srv_path_error(path, -ETIMEDOUT, what->resize ?
+					    "it did not take over the size of an export in time" :
+					    "it did not close an export in time");
+		if (found && !time_before(by, *close_by))
 			continue;
 		found = path;
-		*close_by = open->close_by;
+		*close_by = by;
 	}
 	if (found)
 		kref_get(&found->ref);
@@ -131,7 +148,7 @@ bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long 
 			return true;
 		left = min_t(long, deadline - jiffies, RBLK_SRV_WITHDRAW_LOOK);
 		/* Its path ends, or is to give up something too, which this work has to tell it. */
-		if (left <= 0 || (what->path && (READ_ONCE(what->path->revoke) ||
+		if (left <= 0 || (what->path && (READ_ONCE(what->path->tell) ||
 						 READ_ONCE(what->path->state) == RBLK_SRV_ENDING)))
 			break;
 		if (time_before(jiffies, close_by))

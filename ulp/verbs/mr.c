@@ -3,6 +3,7 @@
  * Registration of exported memory by a fast-registration work request on the
  * control connection of a path.
  */
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -56,13 +57,25 @@ static int rblk_mr_post(struct rblk_mr *rmr, struct rblk_conn *conn, int access)
 	return rmr->status == IB_WC_SUCCESS ? 0 : -EIO;
 }
 
+/* Also that the device has given it up: until then the pages are nobody else's. */
+static void rblk_mr_put_pages(struct rblk_mr *rmr)
+{
+	struct scatterlist *sg;
+	int i;
+
+	for_each_sg(rmr->sgt.sgl, sg, rmr->sgt.orig_nents, i)
+		put_page(sg_page(sg));
+	sg_free_table(&rmr->sgt);
+}
+
 /**
  * rblk_mr_register - let a peer reach an extent of exported memory
  * @rmr: what is made; released with rblk_mr_release() once the QPs of the
  *	protection domain are destroyed
  * @conn: control connection of the path, connected, in @pd
  * @pd: protection domain of the path
- * @blocks: the extent's memory, in blocks of 1 << RBLK_BLOCK_SHIFT bytes
+ * @blocks: the extent's memory, in blocks of 1 << RBLK_BLOCK_SHIFT bytes; a reference on
+ *	each is taken, and given back when the device has given up the registration
  * @nr_blocks: how many, at least 1
  * @plan: how this device registers exports
  * @iova: address of the extent on the wire: its offset in the export
@@ -89,8 +102,10 @@ int rblk_mr_register(struct rblk_mr *rmr, struct rblk_conn *conn, struct ib_pd *
 	err = sg_alloc_table(&rmr->sgt, nr_blocks, GFP_KERNEL);
 	if (err)
 		return err;
-	for_each_sg(rmr->sgt.sgl, sg, nr_blocks, i)
+	for_each_sg(rmr->sgt.sgl, sg, nr_blocks, i) {
+		get_page(blocks[i]);
 		sg_set_page(sg, blocks[i], 1U << RBLK_BLOCK_SHIFT, 0);
+	}
 
 	/* The IOMMU may merge entries: the MR takes what came out of it. */
 	mapped = ib_dma_map_sg(ib, rmr->sgt.sgl, rmr->sgt.orig_nents, rmr->dir);
@@ -133,11 +148,15 @@ int rblk_mr_register(struct rblk_mr *rmr, struct rblk_conn *conn, struct ib_pd *
 	return 0;
 
 err_mr:
-	ib_dereg_mr(rmr->mr);
+	/* As with rblk_mr_release(): lost rather than freed. */
+	if (ib_dereg_mr(rmr->mr)) {
+		rmr->mr = NULL;
+		return err;
+	}
 err_unmap:
 	ib_dma_unmap_sg(ib, rmr->sgt.sgl, rmr->sgt.orig_nents, rmr->dir);
 err_table:
-	sg_free_table(&rmr->sgt);
+	rblk_mr_put_pages(rmr);
 	rmr->mr = NULL;
 	return err;
 }
@@ -150,7 +169,7 @@ EXPORT_SYMBOL_GPL(rblk_mr_register);
  *
  * Context: Process context. Sleeps. When it returns, no peer can reach the memory
  * through @rmr.
- * Return: whether it is so. If the device refuses, the memory must never be freed.
+ * Return: whether it is so. If the device refuses, the memory is never freed.
  */
 bool rblk_mr_release(struct rblk_mr *rmr, struct rblk_dev *dev)
 {
@@ -165,7 +184,7 @@ bool rblk_mr_release(struct rblk_mr *rmr, struct rblk_dev *dev)
 		return false;
 	}
 	ib_dma_unmap_sg(dev->ib, rmr->sgt.sgl, rmr->sgt.orig_nents, rmr->dir);
-	sg_free_table(&rmr->sgt);
+	rblk_mr_put_pages(rmr);
 	rmr->mr = NULL;
 	return true;
 }
