@@ -52,20 +52,23 @@ NEEDED = {
     "export-get": {"name": text("junk")},
     "export-allow": {"name": text("junk"), "allow": text("somebody")},
     "export-unallow": {"name": text("junk"), "allow": text("somebody")},
+    "export-resize": {"name": text("junk"), "size": number(1 << 21)},
     "session-kick": {"id": bytes(range(16))},
     "listen-add": {"addr": ipv4()},
     "listen-remove": {"addr": ipv4()},
 }
+SIZES = [number(size) for size in (0, 1, 512, (1 << 21) - 1, (1 << 50) + (1 << 21), -1, -1 << 63)]
 SENSELESS = {
     "map": {"server": [*ADDRESSES, ipv4(bytes(4))], "export": NAMES, "client-name": NAMES},
     "path-add": {"server": [*ADDRESSES, ipv4(bytes(4))]},
-    "export-add": {"name": NAMES, "size": [number(size) for size in (0, 1, 512, (1 << 21) - 1, (1 << 50) + (1 << 21), -1, -1 << 63)],
+    "export-add": {"name": NAMES, "size": SIZES,
                    "numa-node": [struct.pack("=i", node) for node in (-1, -2, 1 << 30, -1 << 31, 4096)],
                    "allow": NAMES},
     "export-remove": {"name": NAMES},
     "export-get": {"name": NAMES},
     "export-allow": {"name": NAMES, "allow": NAMES},
     "export-unallow": {"name": NAMES, "allow": NAMES},
+    "export-resize": {"name": NAMES, "size": SIZES},
     "listen-add": {"addr": ADDRESSES},
     "listen-remove": {"addr": ADDRESSES},
 }

@@ -89,11 +89,18 @@ static enum rblk_status rblk_srv_extents(struct rblk_srv_path *path,
 					 struct rblk_msg_extents_reply *reply)
 {
 	struct rblk_srv_open *open = rblk_srv_open_find(path, msg->handle);
-	u32 i, count;
+	u32 i, count, nr;
 
 	if (!msg->handle || !open || msg->first >= open->nr_extents)
 		return RBLK_MALFORMED;
-	count = min_t(u32, open->nr_extents - msg->first, RBLK_RKEYS_MAX);
+	/*
+	 * Who asks for what was cut off has not seen that message yet, but will before the reply;
+	 * who has seen it counts on no more than there is.
+	 */
+	nr = ((open->size - 1) >> open->plan.extent_shift) + 1;
+	if (msg->first >= nr)
+		nr = open->nr_extents;
+	count = min_t(u32, nr - msg->first, RBLK_RKEYS_MAX);
 	for (i = 0; i < count; i++)
 		rkeys[i] = open->extents[msg->first + i]->mr.mr->rkey;
 	*reply = (struct rblk_msg_extents_reply) {

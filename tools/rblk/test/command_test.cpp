@@ -41,6 +41,8 @@ TEST(NoModule, IsSaidByEveryCommand) {
         {{"export", "allow", "x", "y"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"export", "unallow", "x", "y"},
          "did not load by itself: 'modprobe rblk-server' says why"},
+        {{"export", "resize", "x", "2M"},
+         "did not load by itself: 'modprobe rblk-server' says why"},
         {{"export", "remove", "x"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"listen", "add", "any"}, "did not load by itself: 'modprobe rblk-server' says why"},
         {{"listen", "list"}, "did not load by itself: 'modprobe rblk-server' says why"},
@@ -147,6 +149,24 @@ TEST_F(CommandTest, ExportAllowAndUnallow) {
     EXPECT_EQ(rig.run({"export", "unallow", "db", "any"}).out, "export db is for no client\n");
 }
 
+TEST_F(CommandTest, ExportResize) {
+    server_says({full_export("db")});
+    auto outcome = rig.run({"export", "resize", "db", "1.5G"});
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "export db has 1.5 GiB\n");
+    EXPECT_EQ(outcome.err, "");
+    const auto& sent = rig.kernel.requests.at(0);
+    EXPECT_EQ(sent.command, unsigned{RBLK_SERVER_CMD_EXPORT_RESIZE});
+    EXPECT_EQ(sent.text(RBLK_SERVER_A_EXPORT_NAME), "db");
+    EXPECT_EQ(sent.u64(RBLK_SERVER_A_EXPORT_SIZE), 3ULL << 29);
+    EXPECT_FALSE(sent.has(RBLK_SERVER_A_EXPORT_FORCE));
+    rig.kernel.requests.clear();
+    auto json = json_of(rig.run({"export", "resize", "db", "2M", "--force", "--json"}).out);
+    EXPECT_EQ(json["exports"][0]["size"], 3ULL << 29);
+    EXPECT_EQ(rig.kernel.requests.at(0).u64(RBLK_SERVER_A_EXPORT_SIZE), 2ULL << 20);
+    EXPECT_TRUE(rig.kernel.requests.at(0).has(RBLK_SERVER_A_EXPORT_FORCE));
+}
+
 TEST_F(CommandTest, ExportForNobodyIsRemarked) {
     server = [](const Seen& request) {
         Answer answer;
@@ -193,6 +213,11 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"export", "allow", "x"}, "CLIENT"},
         {{"export", "allow", "x", "a", "b c"}, "client name"},
         {{"export", "unallow", "x"}, "CLIENT"},
+        {{"export", "resize", "x"}, "SIZE"},
+        {{"export", "resize", "x", "0"}, "2 MiB"},
+        {{"export", "resize", "x", "3M"}, "2 MiB"},
+        {{"export", "resize", "x", "much"}, "much"},
+        {{"export", "resize", "x/", "2M"}, "export name"},
         {{"export", "unallow", "x/", "a"}, "export name"},
         {crowd, "65 clients"},
         {{"export", "list", "extra"}, "extra"},

@@ -115,6 +115,14 @@ void Server::unallow(const std::string& name, const std::vector<std::string>& cl
     access(RBLK_SERVER_CMD_EXPORT_UNALLOW, name, clients, any);
 }
 
+void Server::resize_export(const std::string& name, std::uint64_t size, bool force) {
+    auto message = family_.request(RBLK_SERVER_CMD_EXPORT_RESIZE, export_spec);
+    message.text(RBLK_SERVER_A_EXPORT_NAME, name);
+    message.u64(RBLK_SERVER_A_EXPORT_SIZE, size);
+    if (force) message.flag(RBLK_SERVER_A_EXPORT_FORCE);
+    family_.send(std::move(message));
+}
+
 void Server::remove_export(const std::string& name, bool force) {
     auto message = family_.request(RBLK_SERVER_CMD_EXPORT_REMOVE, export_spec);
     message.text(RBLK_SERVER_A_EXPORT_NAME, name);

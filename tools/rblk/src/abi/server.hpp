@@ -76,6 +76,7 @@ public:
     // Change an access list; any stands for all clients.
     void allow(const std::string& name, const std::vector<std::string>& clients, bool any);
     void unallow(const std::string& name, const std::vector<std::string>& clients, bool any);
+    void resize_export(const std::string& name, std::uint64_t size, bool force);
     void remove_export(const std::string& name, bool force);
     Export find_export(const std::string& name);
     std::vector<Export> exports();

@@ -11,6 +11,7 @@ extern const Command export_list_command;
 extern const Command export_show_command;
 extern const Command export_allow_command;
 extern const Command export_unallow_command;
+extern const Command export_resize_command;
 extern const Command export_remove_command;
 extern const Command listen_add_command;
 extern const Command listen_list_command;

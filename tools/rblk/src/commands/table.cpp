@@ -7,13 +7,13 @@ namespace rblk {
 
 std::span<const Command> command_table() {
     static const std::array table = {
-        export_add_command,     export_list_command,   export_show_command,  export_allow_command,
-        export_unallow_command, export_remove_command, listen_add_command,   listen_list_command,
-        listen_remove_command,  map_command,           unmap_command,        device_list_command,
-        device_show_command,    device_set_command,    path_list_command,    path_add_command,
-        path_remove_command,    path_drain_command,    path_undrain_command, path_set_command,
-        session_list_command,   session_kick_command,  monitor_command,      check_command,
-        completion_command,     version_command,
+        export_add_command,     export_list_command,   export_show_command,   export_allow_command,
+        export_unallow_command, export_resize_command, export_remove_command, listen_add_command,
+        listen_list_command,    listen_remove_command, map_command,           unmap_command,
+        device_list_command,    device_show_command,   device_set_command,    path_list_command,
+        path_add_command,       path_remove_command,   path_drain_command,    path_undrain_command,
+        path_set_command,       session_list_command,  session_kick_command,  monitor_command,
+        check_command,          completion_command,    version_command,
     };
     return table;
 }

@@ -290,6 +290,10 @@ constexpr Layout export_access[] = {{.kind = Kind::message,
                                      .key = "exports",
                                      .columns = export_said,
                                      .pattern = "export {name} is for {allowed}"}};
+constexpr Layout export_resized[] = {{.kind = Kind::message,
+                                      .key = "exports",
+                                      .columns = export_said,
+                                      .pattern = "export {name} has {size}"}};
 constexpr Layout export_removed[] = {
     {.kind = Kind::message, .key = "", .columns = {}, .pattern = "export {removed} removed"}};
 
@@ -532,6 +536,10 @@ Document added_export_document(const Export& added) {
 
 Document access_document(const Export& exported) {
     return Document(exports_json({exported}), export_access);
+}
+
+Document resized_export_document(const Export& exported) {
+    return Document(exports_json({exported}), export_resized);
 }
 
 Document removed_export_document(const std::string& name) {

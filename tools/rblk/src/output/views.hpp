@@ -23,6 +23,7 @@ Document exports_document(const std::vector<Export>& exports, Detail detail);
 Document added_export_document(const Export& added);
 // Whom it is for now.
 Document access_document(const Export& exported);
+Document resized_export_document(const Export& exported);
 Document removed_export_document(const std::string& name);
 Document listeners_document(const std::vector<Listener>& listeners, const Interfaces& interfaces);
 Document added_listener_document(const Listener& added, const Interfaces& interfaces);
