@@ -32,6 +32,7 @@ TO_NOTHING = (rblk.FAILED, "the server sent a reply to nothing")
 NO_REASON = (rblk.UNREACHABLE, "refused without a reason")
 CLOSED = (rblk.FAILED, "the peer closed the connection")
 SILENT = (rblk.UNREACHABLE, "the server does not reply")
+NO_SENSE = "the size that the server gives an export makes no sense"
 KEYS = (rblk.FAILED, "the server's keys are not those that were asked for")
 
 
@@ -226,6 +227,12 @@ def test_a_device_of_a_server_that_turns_bad(rig, peer_binary):
                      "the server's access list does not name this client"),
         "a withdrawal for no reason": ([f"send c {wire.revoke(1, 16)}"], "a message of the server makes no sense"),
         "a withdrawal, and no reply": ([f"send c {wire.revoke(1)}"], "the server withdrew the export"),
+        "less of the same": ([f"send c {wire.resize(1, 1 << 20, tag=0)}"], NO_SENSE),
+        "more of something else": ([f"send c {wire.resize(1, 4 << 20, bytes([1] * 16), tag=0)}"], NO_SENSE),
+        "more than there can be": ([f"send c {wire.resize(1, 1 << 50, tag=0)}"], NO_SENSE),
+        "a size of nothing": ([f"send c {wire.resize(1, 0, tag=0)}"], "a message of the server makes no sense"),
+        "more, with keys to something else": ([f"send c {wire.resize(1, 4 << 20, tag=0)}", *HEARD,
+                                               f"send c {wire.extents_reply(first=0, keys='00000000')}"], KEYS[1]),
     }
     seen = {}
     for name, (lines, _) in endings.items():

@@ -229,6 +229,7 @@ def test_who_never_takes_over_what_is_new(rig, peer):
     assert command.wait(30).code == 0
     assert wire.explain(lazy.wait(40).stdout.splitlines()[-1]) == "c0 write success"
     fio.verify(rig.b, device, bs="64k", size="96m", iodepth=8)
+    rig.client.unmap(device)
 
 
 @pytest.fixture
