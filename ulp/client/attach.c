@@ -162,8 +162,8 @@ struct rblk_clt_keys *rblk_clt_keys_alloc(u64 size, u8 shift)
  * @what: why it failed, in words
  *
  * Context: Process context. Sleeps, for a bounded time.
- * Return: 0. -EAGAIN, the server has said meanwhile that the open has another size, and what it
- * gave may be of that. Another negative errno.
+ * Return: 0. -EAGAIN, the server has said meanwhile that the open has another size, and what
+ * it gave may be of that. Another negative errno.
  */
 int rblk_clt_ask_keys(struct rblk_clt_path *path, u32 generation, u32 handle, u32 first,
 		      struct rblk_clt_keys *keys, unsigned long deadline, const char **what)
@@ -190,7 +190,7 @@ int rblk_clt_ask_keys(struct rblk_clt_path *path, u32 generation, u32 handle, u3
 				   rblk_clt_ask_deadline(path->session, deadline), what);
 		if (err)
 			break;
-		/* It says so before it gives keys of another size: none comes after that is seen. */
+		/* It says so before it gives keys of another size: none is missed. */
 		if (rblk_clt_resize_waits(path, generation, handle, false)) {
 			*what = "the export is resized just now";
 			err = -EAGAIN;

@@ -342,7 +342,7 @@ static int rblk_clt_resize_attach(struct rblk_clt_device *dev, struct rblk_clt_p
 	if (shrink)
 		rblk_clt_shrink(dev, msg);
 	err = rblk_clt_ask_keys(path, generation, msg->handle, first, keys,
-				rblk_clt_step_deadline(path, jiffies + RBLK_CLT_STEP_TIMEOUT), what);
+				rblk_clt_step_deadline(path, jiffies), what);
 	if (err) {
 		kvfree(keys);
 		/* There is a newer one, which says it all. */

@@ -336,7 +336,8 @@ int rblk_srv_export_resize(const char *name, u64 size, bool force, bool *about_s
 	}
 	if (!err && !rblk_srv_withdraw_wait(&what, jiffies + wait) &&
 	    wait == RBLK_SRV_SHRINK_WAIT) {
-		NL_SET_ERR_MSG(extack, "it is smaller, but a path did not end in time, its end goes on");
+		NL_SET_ERR_MSG(extack,
+			       "it is smaller, but a path did not end in time, its end goes on");
 		err = -EBUSY;
 	}
 	mutex_lock(&rblk_srv_lock);

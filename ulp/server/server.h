@@ -55,7 +55,7 @@
 #define RBLK_SRV_FENCE_TIMEOUT	(2 * HZ)	/* for a path to end; the client asks again */
 #define RBLK_SRV_TELL_TRIES	50	/* for a client to take messages, 20 ms each */
 #define RBLK_SRV_SHRINK_TIMEOUT	(5 * HZ)	/* for a client to give up what is to go */
-#define RBLK_SRV_GROW_TIMEOUT	(30 * HZ)	/* to take over what is there more, which harms nobody */
+#define RBLK_SRV_GROW_TIMEOUT	(30 * HZ)	/* to take over what is new, which harms nobody */
 #define RBLK_SRV_KICK_TIMEOUT	(20 * HZ)	/* for all paths of a session to end */
 
 struct rblk_srv_path;
