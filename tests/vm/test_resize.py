@@ -11,6 +11,7 @@ import _wire as wire
 from _peer import is_set_up, set_up
 from _recovery import BACK, back, both_live, break_next_post, carries, ended, hurry, path_of, paths, verifier
 from rblklab import fio, rblk
+from rblklab.mishaps import POST_FAULT
 from rblklab.rundir import TOP
 from rblklab.waits import UPTIME, sessions_end, timed, took, until, works
 
@@ -286,6 +287,22 @@ def test_a_path_is_away(rig, disk, events):
     rig.relay.heal(1)
     both_live(rig, 60)
     ended(rig, job)
+
+
+def test_the_other_path_is_late(rig, disk):
+    """The active one is lost when it has the new keys and the other one has not: what is new waits for them, and fails not."""
+    rig.injects = True
+    rig.a.run("tc qdisc replace dev net1 root netem delay 300ms")
+    new = f"bs=1M count=4 oflag=direct conv=notrunc seek=90 of={disk}"
+    job = rig.spawn(rig.b, f"while [ $(blockdev --getsize64 {disk}) = {32 * MIB} ]; do :; done; echo 1 5 > {POST_FAULT}; "
+                           f"head -c 4194304 /dev/urandom > /run/new; dd if=/run/new {new} && "
+                           f"dd if={disk} bs=1M skip=90 count=4 iflag=direct | cmp - /run/new")
+    resize(rig, "96M")
+    assert job.wait(30).code == 0
+    rig.a.run("tc qdisc del dev net1 root")
+    until(lambda: path_of(rig)["generation"] == 2, BACK, lambda: paths(rig))
+    both_live(rig)
+    assert paths(rig)[1]["generation"] == 1 and rig.client.devices()[disk]["state"] == "live"
 
 
 def test_smaller_while_a_path_is_dead(rig, disk, events):

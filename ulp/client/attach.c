@@ -417,7 +417,8 @@ static int rblk_clt_take_again(struct rblk_clt_device *dev, struct rblk_clt_path
 	mutex_unlock(&rblk_clt_lock);
 	if (differs && rblk_clt_open_elsewhere(dev, path)) {
 		/* If nothing comes there, it is lost with the last of the others. */
-		rblk_clt_device_refused(dev, path, generation, differs);
+		rblk_clt_device_refused(dev, path, generation,
+					"the export is another one than on another path");
 		return 0;
 	}
 	if (differs) {
@@ -611,7 +612,7 @@ void rblk_clt_attach_back(struct rblk_clt_device *dev)
 		rblk_clt_device_back(dev);
 		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
 		/* They may be keys to more than it had. */
-		queue_work(rblk_clt_revoke_wq, &dev->size_work);
+		mod_delayed_work(rblk_clt_revoke_wq, &dev->size_work, 0);
 	}
 	mutex_unlock(&rblk_clt_lock);
 }

@@ -359,6 +359,7 @@ enum {
 	RBLK_DEV_REMOVING,	/* being unmapped: no new openers */
 	RBLK_DEV_EXPIRED,	/* no path for too long: requests fail until there is one */
 	RBLK_DEV_LOST,		/* what the server has now is not what it had */
+	RBLK_DEV_CUT,		/* it would be larger, but for what was cut off and is in use */
 };
 
 /**
@@ -430,7 +431,7 @@ struct rblk_clt_device {
 	struct rw_semaphore		close_sem;
 	struct mutex			size_lock;	/* whoever changes the size */
 	u64				cut;
-	struct work_struct		size_work;
+	struct delayed_work		size_work;
 	struct rblk_clt_attach		attach[RBLK_CLT_PATHS];
 	struct rblk_clt_stats		*stats;
 	u32				nr_queues;

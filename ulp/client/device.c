@@ -106,7 +106,7 @@ static struct rblk_clt_device *rblk_clt_device_alloc(struct rblk_clt_session *se
 	bio_list_init(&dev->waiting);
 	init_rwsem(&dev->close_sem);
 	mutex_init(&dev->size_lock);
-	INIT_WORK(&dev->size_work, rblk_clt_size_work);
+	INIT_DELAYED_WORK(&dev->size_work, rblk_clt_size_work);
 	INIT_WORK(&dev->submit_work, rblk_clt_submit_work);
 	INIT_DELAYED_WORK(&dev->no_path_work, rblk_clt_no_path_work);
 	dev->no_path_ms = args->no_path_ms;
@@ -219,7 +219,7 @@ err_list:
 	mutex_unlock(&rblk_clt_lock);
 	cancel_delayed_work_sync(&dev->no_path_work);
 	cancel_work_sync(&dev->submit_work);
-	cancel_work_sync(&dev->size_work);
+	cancel_delayed_work_sync(&dev->size_work);
 err_disk:
 	/* Never added, so free_disk is not called: its reference stays ours. */
 	put_disk(disk);
@@ -494,7 +494,7 @@ static void rblk_clt_device_remove(struct rblk_clt_device *dev, bool force)
 	mutex_unlock(&rblk_clt_lock);
 	cancel_delayed_work_sync(&dev->no_path_work);
 	cancel_work_sync(&dev->submit_work);
-	cancel_work_sync(&dev->size_work);
+	cancel_delayed_work_sync(&dev->size_work);
 
 	kref_get(&session->ref);
 	put_disk(disk);

@@ -24,6 +24,8 @@
 /* For a device that is being mapped to be ready. */
 #define RBLK_CLT_RESIZE_KEEP	(60 * HZ)
 #define RBLK_CLT_RESIZE_PAUSE	(HZ / 20)
+/* For who uses what was cut off to use it no longer. */
+#define RBLK_CLT_CUT_PAUSE	(HZ / 2)
 /* How often to look whether requests have ended, ms. */
 #define RBLK_CLT_RESIZE_POLL	2
 
@@ -155,7 +157,7 @@ static void rblk_clt_shrink(struct rblk_clt_device *dev, const struct rblk_msg_r
 				    dev->index, size);
 		mutex_lock(&rblk_clt_lock);
 		if (!list_empty(&dev->entry))
-			queue_work(rblk_clt_revoke_wq, &dev->size_work);
+			mod_delayed_work(rblk_clt_revoke_wq, &dev->size_work, 0);
 		mutex_unlock(&rblk_clt_lock);
 	}
 	mutex_unlock(&dev->size_lock);
@@ -222,7 +224,8 @@ static u64 rblk_clt_size_more(struct rblk_clt_device *dev)
  */
 void rblk_clt_size_work(struct work_struct *work)
 {
-	struct rblk_clt_device *dev = container_of(work, struct rblk_clt_device, size_work);
+	struct rblk_clt_device *dev =
+		container_of(work, struct rblk_clt_device, size_work.work);
 	unsigned int noio = memalloc_noio_save();
 	bool dropped = true;
 	u64 size, cut;
@@ -238,11 +241,15 @@ void rblk_clt_size_work(struct work_struct *work)
 			dev->cut = 0;
 	}
 	size = rblk_clt_size_more(dev);
-	if (size && !dropped)
-		pr_warn_ratelimited("rblk%u: it stays as it is: what was cut off is in use here\n",
-				    dev->index);
-	else if (size)
+	if (size && dropped) {
 		rblk_clt_size_set(dev, size, &dev->incarnation);
+		clear_bit(RBLK_DEV_CUT, &dev->flags);
+	} else if (size) {
+		if (!test_and_set_bit(RBLK_DEV_CUT, &dev->flags))
+			pr_warn_ratelimited("rblk%u: it stays as it is: what was cut off is in use here\n",
+					    dev->index);
+		queue_delayed_work(rblk_clt_revoke_wq, &dev->size_work, RBLK_CLT_CUT_PAUSE);
+	}
 	mutex_unlock(&dev->size_lock);
 	memalloc_noio_restore(noio);
 }
