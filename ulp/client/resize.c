@@ -3,7 +3,7 @@
  * The server gives an export another size.
  *
  * It says so on each path that has it open, and each path gets the keys for that size by
- * itself. The disk is larger when the active path has them; a path that has not got them yet
+ * itself. The disk is larger when an active path has them; a path that has not got them yet
  * carries nothing for it. The disk is smaller at once, whichever path hears of it first; then
  * the server is told, on each path, when nothing is on its way there any more with a key that
  * is to go.
@@ -194,7 +194,7 @@ static bool rblk_clt_drop_cache(struct gendisk *disk, u64 size)
 	return dropped;
 }
 
-/* Return: the size for which the active path has keys, if that is more than there is; or 0. */
+/* Return: the size for which an active path has keys, if that is more than there is; or 0. */
 static u64 rblk_clt_size_more(struct rblk_clt_device *dev)
 {
 	struct rblk_clt_session *session = dev->session;
@@ -414,7 +414,7 @@ static struct rblk_clt_resize *rblk_clt_resize_next(struct rblk_clt_path *path)
  * rblk_clt_resize_work - deal with what the server said about sizes
  * @work: the path's
  *
- * What it allocates does not wait for I/O: where the active path lacks keys, I/O waits for it.
+ * What it allocates does not wait for I/O: where the active paths lack keys, I/O waits for it.
  *
  * Context: Process context. Sleeps, for a bounded time.
  */
