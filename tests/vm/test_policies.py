@@ -326,7 +326,8 @@ def test_parameters_of_a_path(rig, second, tmp_path):
     rig.relay.cut(1)
     noticed = until(lambda: active(rig) == [0], 20, lambda: paths(rig), pause=0.02)
     print(f"found out after {noticed:.2f} s, with 67 ms and one retry")
-    assert noticed < 1.5
+    # 3.8 s without them
+    assert noticed < 2.5
     rig.relay.heal(1)
     ended(rig, job)
 

@@ -8,8 +8,9 @@ import shlex
 import pytest
 
 import _wire as wire
+from _faults import Fault
 from _peer import is_set_up, set_up
-from _recovery import BACK, back, both_live, break_next_post, carries, ended, hurry, path_of, paths, verifier
+from _recovery import BACK, back, both_live, break_next_post, carries, ended, hurry, path_of, paths, sent, verifier
 from rblklab import fio, rblk
 from rblklab.mishaps import POST_FAULT
 from rblklab.rundir import TOP
@@ -21,6 +22,7 @@ SESSION, ANOTHER = b"\x11" * 16, b"\x12" * 16
 SEEN_IN = {"safety": 1.0, "lockdep": 4.0, "stock": 1.0}  # from the command to the event, with the start of the tool
 GIVEN_UP_IN = 5.0  # what a client has to give up what is cut off
 SLACK = {"safety": 5.0, "lockdep": 15.0, "stock": 5.0}
+LATE = {"safety": 300, "lockdep": 800, "stock": 300}  # ms that messages take; with the keys that is twice
 EVENTS = "/run/uevents"
 RESIZE_FS = 0x40086610  # EXT4_IOC_RESIZE_FS
 
@@ -139,9 +141,10 @@ def test_shrink_under_io(rig, events, pattern):
     had, gone = 140, free(rig.a)
     for size in (132, 100, 64, 40):
         # Right up to the end, so that some of it is on its way to what goes
-        over = rig.spawn(rig.b, fio.command(device, rw="randwrite", bs="4k", iodepth=16, offset=f"{size - 8}m", size="16m",
+        over = rig.spawn(rig.b, fio.command(device, rw="randwrite", bs="4k", iodepth=48, offset=f"{size - 8}m", size="16m",
                                             time_based=1, runtime=60))
-        rig.wait_for_io(device)
+        # More than the other job has
+        rig.b.run(f"until awk '{{ exit $1 + $2 < 24 }}' /sys/block/{device[5:]}/inflight; do :; done", timeout=20)
         content = listed(rig)["incarnation"]
         resized(rig, events, device, size, "--force")
         assert listed(rig)["incarnation"] != content
@@ -180,6 +183,62 @@ def test_what_was_cut_off_is_not_in_the_page_cache(rig, events):
     rig.b.run(f"yes old | cmp -n {7 * MIB} - {part}")
     for holder in holders:
         holder.kill()
+
+
+def test_what_was_cut_off_was_not_written_yet(rig, events):
+    """Who asks learns that it is lost; what is below is written, and nothing of it is seen again."""
+    rig.server.export("disk", "24M")
+    device = rig.client.map(rig.address, "disk")
+    part = f"{device}p1"
+    rig.b.run(f"addpart {device} 1 2048 {22 * 2048}; echo 0 > /proc/sys/vm/dirty_writeback_centisecs")
+    try:
+        # The size of the disk is looked at when each is opened, and what is cached is written when it is closed
+        code = ("import os, sys, time\n"
+                f"holes = [(os.open('{device}', os.O_RDWR), 4, 1), (os.open('{device}', os.O_RDWR), 12, 4), (os.open('{part}', os.O_RDWR), 17, 4)]\n"
+                "for fd, start, size in holes: os.pwrite(fd, b'dirty' * (size << 20), start << 20)\n"
+                "print('ready', flush=True)\n"
+                "sys.stdin.readline()\n"
+                "for fd, _, _ in holes:\n"
+                "    try: os.fsync(fd); print('kept')\n"
+                "    except OSError as error: print(os.strerror(error.errno))\n")
+        writer = rig.spawn(rig.b, f"rm -f /run/go /run/said; mkfifo /run/go; /usr/bin/python3 -c {shlex.quote(code)} < /run/go > /run/said & "
+                                  "exec 3> /run/go; until [ -s /run/said ]; do sleep 0.1; done; until [ -e /run/cut ]; do sleep 0.1; done; "
+                                  "echo >&3; wait; cat /run/said")
+        until(lambda: "ready" in rig.b.run("cat /run/said", check=False).stdout, 20, "what is written")
+        dirty = int(rig.b.run("awk '/^Dirty/ { print $2 }' /proc/meminfo").stdout)
+        assert dirty > 8 << 10, "the control: it is not written yet"
+        resized(rig, events, device, 8, "--force")
+        resized(rig, events, device, 24)
+        is_zero(rig, device, 8, 16)
+        rig.b.run("echo > /run/cut")
+        said = writer.wait(30).stdout.split("\n")
+        assert said[1] == said[2] == said[3] == "Input/output error", said
+    finally:
+        rig.b.run("rm -f /run/cut; echo 500 > /proc/sys/vm/dirty_writeback_centisecs")
+    rig.b.run(f"yes dirty | tr -d '\\n' | head -c {MIB} | cmp -n {MIB} -i {4 * MIB}:0 {device} -")
+    is_zero(rig, device, 8, 16)
+    rig.b.run(f"cmp -n {15 * MIB} -i {7 * MIB}:0 {part} /dev/zero")
+
+
+def test_what_is_written_at_that_moment(rig, events):
+    """By the page cache, without an end: it is in the way of nothing, and not seen again."""
+    rig.server.export("disk", "24M")
+    device = rig.client.map(rig.address, "disk")
+    code = ("import os, random\n"
+            f"fd = os.open('{device}', os.O_RDWR)\n"
+            "while True:\n"
+            "    try: os.pwrite(fd, b'late' * 2048, random.randrange(9 << 20, 23 << 20))\n"
+            "    except OSError: pass\n")
+    for _ in range(3):
+        writer = rig.spawn(rig.b, ["/usr/bin/python3", "-c", code])
+        until(lambda: int(rig.b.run("awk '/^Buffers/ { print $2 }' /proc/meminfo").stdout) > 4 << 10, 20, "what it writes")
+        resized(rig, events, device, 8, "--force")
+        # It has the disk open still, so that what is cached stays
+        rig.b.run("pkill -STOP -f lat[e]")
+        resized(rig, events, device, 24)
+        is_zero(rig, device, 9, 14)
+        rig.b.run("pkill -KILL -f lat[e]")
+        writer.wait(20, check=False)
 
 
 def test_keys_of_what_was_cut_off_are_dead(rig, peer):
@@ -294,8 +353,9 @@ def test_the_other_path_is_late(rig, disk):
     rig.injects = True
     rig.a.run("tc qdisc replace dev net1 root netem delay 300ms")
     new = f"bs=1M count=4 oflag=direct conv=notrunc seek=90 of={disk}"
-    job = rig.spawn(rig.b, f"while [ $(blockdev --getsize64 {disk}) = {32 * MIB} ]; do :; done; echo 1 5 > {POST_FAULT}; "
-                           f"head -c 4194304 /dev/urandom > /run/new; dd if=/run/new {new} && "
+    rig.b.run("head -c 4194304 /dev/urandom > /run/new")
+    job = rig.spawn(rig.b, f"while [ $(blockdev --getsize64 {disk}) = {32 * MIB} ]; do :; done; "
+                           f"echo 1 5 > {POST_FAULT}; dd if=/run/new {new} && "
                            f"dd if={disk} bs=1M skip=90 count=4 iflag=direct | cmp - /run/new")
     resize(rig, "96M")
     assert job.wait(30).code == 0
@@ -303,6 +363,24 @@ def test_the_other_path_is_late(rig, disk):
     until(lambda: path_of(rig)["generation"] == 2, BACK, lambda: paths(rig))
     both_live(rig)
     assert paths(rig)[1]["generation"] == 1 and rig.client.devices()[disk]["state"] == "live"
+
+
+def test_one_of_two_active_paths_is_late(rig, disk):
+    """Until it has the keys, the other one carries all."""
+    rig.client("device", "set", disk, "--policy", "round-robin")
+    rig.a.run(f"tc qdisc replace dev net1 root netem delay {LATE[rig.kind]}ms")
+    seen = f"while [ $(blockdev --getsize64 {disk}) = {32 * MIB} ]; do :; done"
+    write = f"dd if=/dev/zero of={disk} bs=4k count=20 seek={60 * 256} oflag=direct conv=notrunc"
+    before = sent(rig, 1)
+    job = rig.spawn(rig.b, f"{seen}; {write}")
+    resize(rig, "64M")
+    assert job.wait(30).code == 0
+    # The control: it has the keys only now
+    assert sent(rig, 1) - before < 40 << 10
+    rig.a.run("tc qdisc del dev net1 root")
+    before = sent(rig, 1)
+    until(lambda: rig.b.run(write) and sent(rig, 1) - before > 40 << 10, 20, "writes on it")
+    assert [path["generation"] for path in paths(rig)] == [1, 1]
 
 
 def test_smaller_while_a_path_is_dead(rig, disk, events):
@@ -322,6 +400,29 @@ def test_smaller_while_a_path_is_dead(rig, disk, events):
     carries(rig, 1)
     rig.relay.heal(0)
     both_live(rig, 60)
+    ended(rig, job)
+
+
+@pytest.mark.parametrize("size", (48, 40, 32), ids=["tried again", "smaller before that", "as before"])
+def test_memory_is_short_for_one_path(rig, disk, size):
+    """The server cannot register what is new there at once: it has it later, and a smaller one nevertheless."""
+    rig.injects = True
+    fault = Fault(rig.a, "mr")
+    fault.order(1)
+    resize(rig, "48M", timeout=60)
+    assert fault.seen()[1] == 1
+    if size < 48:
+        resize(rig, f"{size}M", "--force", timeout=60)
+    until(lambda: size_of(rig, disk) == size * MIB, 20, lambda: size_of(rig, disk))
+    assert [path["generation"] for path in paths(rig)] == [1, 1]
+    job = verifier(rig, disk, 600, offset=f"{size - 4}m")
+    for link in (0, 1):
+        rig.relay.cut(link)
+        carries(rig, 1 - link)
+        rig.relay.heal(link)
+        both_live(rig, 60)
+    assert rig.client.devices()[disk]["state"] == "live"
+    assert rig.client.devices()[disk]["incarnation"] == listed(rig)["incarnation"]
     ended(rig, job)
 
 

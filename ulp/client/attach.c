@@ -68,6 +68,7 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline)
 	u32 i;
 
 	/* The server would take a question about what was closed for nonsense. */
+	set_bit(RBLK_DEV_CLOSING, &dev->flags);
 	down_write(&dev->close_sem);
 	spin_lock_irq(&session->lock);
 	closed = test_and_set_bit(RBLK_DEV_CLOSED, &dev->flags);
@@ -153,6 +154,7 @@ struct rblk_clt_keys *rblk_clt_keys_alloc(u64 size, u8 shift)
 
 /**
  * rblk_clt_ask_keys - get the keys of an open
+ * @dev: the device
  * @path: the path
  * @generation: of the path
  * @handle: the server's name of the open
@@ -163,10 +165,11 @@ struct rblk_clt_keys *rblk_clt_keys_alloc(u64 size, u8 shift)
  *
  * Context: Process context. Sleeps, for a bounded time.
  * Return: 0. -EAGAIN, the server has said meanwhile that the open has another size, and what
- * it gave may be of that. Another negative errno.
+ * it gave may be of that; or the device is closed just now. Another negative errno.
  */
-int rblk_clt_ask_keys(struct rblk_clt_path *path, u32 generation, u32 handle, u32 first,
-		      struct rblk_clt_keys *keys, unsigned long deadline, const char **what)
+int rblk_clt_ask_keys(const struct rblk_clt_device *dev, struct rblk_clt_path *path,
+		      u32 generation, u32 handle, u32 first, struct rblk_clt_keys *keys,
+		      unsigned long deadline, const char **what)
 {
 	const u32 nr = keys->ext.nr;
 	struct rblk_msg msg = { .type = RBLK_MSG_EXTENTS };
@@ -178,6 +181,11 @@ int rblk_clt_ask_keys(struct rblk_clt_path *path, u32 generation, u32 handle, u3
 	if (!chunk)
 		return -ENOMEM;
 	while (first < nr) {
+		if (test_bit(RBLK_DEV_CLOSING, &dev->flags)) {
+			*what = "the device is closed just now";
+			err = -EAGAIN;
+			break;
+		}
 		/* A server that gives one key at a time must not keep this thread for ever. */
 		if (time_after(jiffies, deadline) || fatal_signal_pending(current)) {
 			*what = "the server took too long to give its keys";
@@ -285,8 +293,8 @@ static int rblk_clt_open_once(struct rblk_clt_device *dev, struct rblk_clt_path 
 		if (IS_ERR(keys))
 			err = PTR_ERR(keys);
 		else
-			err = rblk_clt_ask_keys(path, generation, open.handle, 0, keys, deadline,
-						what);
+			err = rblk_clt_ask_keys(dev, path, generation, open.handle, 0, keys,
+						deadline, what);
 		if (err && !IS_ERR(keys))
 			kvfree(keys);
 	}
@@ -369,7 +377,9 @@ static bool rblk_clt_open_elsewhere(const struct rblk_clt_device *dev,
 
 	spin_lock_irq(&session->lock);
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
-		found |= i != path->index && session->paths[i].state == RBLK_PATH_LIVE &&
+		found |= i != path->index &&
+			 (session->paths[i].state == RBLK_PATH_LIVE ||
+			  session->paths[i].state == RBLK_PATH_CONNECTING) &&
 			 dev->attach[i].generation == session->paths[i].generation;
 	spin_unlock_irq(&session->lock);
 	return found;
@@ -401,9 +411,12 @@ static void rblk_clt_device_refused(struct rblk_clt_device *dev, struct rblk_clt
 	spin_unlock_irq(&path->session->lock);
 }
 
-/* Return: 0, and CLOSED says whether it has to be closed; or as of rblk_clt_ask_keys(). */
+/*
+ * Unless the caller is SURE, what differs may only have been true when the server answered.
+ * Return: 0, and CLOSED says whether it has to be closed; or as of rblk_clt_ask_keys().
+ */
 static int rblk_clt_take_again(struct rblk_clt_device *dev, struct rblk_clt_path *path,
-			       u32 generation, const struct rblk_msg_open_reply *open,
+			       u32 generation, const struct rblk_msg_open_reply *open, bool sure,
 			       bool *closed, const char **what)
 {
 	unsigned long deadline = rblk_clt_step_deadline(path, jiffies);
@@ -415,6 +428,10 @@ static int rblk_clt_take_again(struct rblk_clt_device *dev, struct rblk_clt_path
 	mutex_lock(&rblk_clt_lock);
 	differs = rblk_clt_differs(dev, open);
 	mutex_unlock(&rblk_clt_lock);
+	if (differs && !sure) {
+		*what = differs;
+		return -EAGAIN;
+	}
 	if (differs && rblk_clt_open_elsewhere(dev, path)) {
 		/* If nothing comes there, it is lost with the last of the others. */
 		rblk_clt_device_refused(dev, path, generation,
@@ -434,7 +451,10 @@ static int rblk_clt_take_again(struct rblk_clt_device *dev, struct rblk_clt_path
 	keys = rblk_clt_keys_alloc(open->size, open->extent_shift);
 	if (IS_ERR(keys))
 		return PTR_ERR(keys);
-	err = rblk_clt_ask_keys(path, generation, open->handle, 0, keys, deadline, what);
+	err = rblk_clt_ask_keys(dev, path, generation, open->handle, 0, keys, deadline, what);
+	/* It was as before, and that it is smaller now the server has said: nothing is missed. */
+	if (err == -EAGAIN)
+		rblk_clt_resize_foretold(dev, path, generation, open);
 	if (err) {
 		kvfree(keys);
 		return err;
@@ -448,7 +468,7 @@ static int rblk_clt_take_again(struct rblk_clt_device *dev, struct rblk_clt_path
  * otherwise the path is of no use, or of another generation.
  */
 static int rblk_clt_reopen_once(struct rblk_clt_device *dev, struct rblk_clt_path *path,
-				u32 generation, const char **what)
+				u32 generation, bool sure, const char **what)
 {
 	unsigned long deadline = rblk_clt_step_deadline(path, jiffies);
 	struct rblk_msg_open_reply open;
@@ -468,7 +488,7 @@ static int rblk_clt_reopen_once(struct rblk_clt_device *dev, struct rblk_clt_pat
 		rblk_clt_device_refused(dev, path, generation, *what);
 		return 0;
 	}
-	err = rblk_clt_take_again(dev, path, generation, &open, &closed, what);
+	err = rblk_clt_take_again(dev, path, generation, &open, sure, &closed, what);
 	if (err && err != -EAGAIN)
 		return err;
 	if (closed) {
@@ -486,7 +506,8 @@ static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path
 	int err, tries = RBLK_CLT_OPEN_TRIES;
 
 	do {
-		err = rblk_clt_reopen_once(dev, path, generation, what);
+		err = rblk_clt_reopen_once(dev, path, generation, tries < RBLK_CLT_OPEN_TRIES,
+					   what);
 	} while (err == -EAGAIN && tries--);
 	if (err != -EAGAIN)
 		return err;
@@ -598,7 +619,7 @@ void rblk_clt_device_spread(struct rblk_clt_device *dev)
 void rblk_clt_attach_back(struct rblk_clt_device *dev)
 {
 	struct rblk_clt_session *session = dev->session;
-	bool back;
+	bool back, lost;
 
 	mutex_lock(&rblk_clt_lock);
 	spin_lock_irq(&session->lock);
@@ -606,15 +627,21 @@ void rblk_clt_attach_back(struct rblk_clt_device *dev)
 	back = !list_empty(&dev->entry) && rblk_clt_path_of(dev);
 	if (back)
 		clear_bit(RBLK_DEV_EXPIRED, &dev->flags);
+	lost = !back && !list_empty(&dev->entry);
 	spin_unlock_irq(&session->lock);
 	if (back) {
 		synchronize_rcu();
 		rblk_clt_device_back(dev);
 		rblk_clt_notify_device(dev, RBLK_CLIENT_CMD_DEVICE_CHANGE_NTF);
 		/* They may be keys to more than it had. */
-		mod_delayed_work(rblk_clt_revoke_wq, &dev->size_work, 0);
+		mod_delayed_work(rblk_clt_size_wq, &dev->size_work, 0);
 	}
+	/* A path may have fewer keys than before, and what saw that waits. */
+	if (lost)
+		rblk_clt_path_lost(dev, jiffies);
 	mutex_unlock(&rblk_clt_lock);
+	if (lost)
+		rblk_clt_fail_waiting(dev);
 }
 
 /* Return: whether the path is still the same. */

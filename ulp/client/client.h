@@ -359,6 +359,7 @@ enum {
 	RBLK_DEV_REMOVING,	/* being unmapped: no new openers */
 	RBLK_DEV_EXPIRED,	/* no path for too long: requests fail until there is one */
 	RBLK_DEV_LOST,		/* what the server has now is not what it had */
+	RBLK_DEV_CLOSING,	/* who asks about its opens is to come to an end */
 	RBLK_DEV_CUT,		/* it would be larger, but for what was cut off and is in use */
 };
 
@@ -477,6 +478,7 @@ extern struct workqueue_struct *rblk_clt_connect_wq;
 extern struct workqueue_struct *rblk_clt_submit_wq;
 extern struct workqueue_struct *rblk_clt_fence_wq;
 extern struct workqueue_struct *rblk_clt_revoke_wq;
+extern struct workqueue_struct *rblk_clt_size_wq;
 
 /* session.c */
 extern struct mutex rblk_clt_lock;
@@ -571,8 +573,9 @@ int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *ms
 
 /* attach.c */
 struct rblk_clt_keys *rblk_clt_keys_alloc(u64 size, u8 shift);
-int rblk_clt_ask_keys(struct rblk_clt_path *path, u32 generation, u32 handle, u32 first,
-		      struct rblk_clt_keys *keys, unsigned long deadline, const char **what);
+int rblk_clt_ask_keys(const struct rblk_clt_device *dev, struct rblk_clt_path *path,
+		      u32 generation, u32 handle, u32 first, struct rblk_clt_keys *keys,
+		      unsigned long deadline, const char **what);
 void rblk_clt_attach_back(struct rblk_clt_device *dev);
 int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long deadline,
 			 const char **what);
@@ -616,6 +619,9 @@ struct rblk_clt_device *rblk_clt_device_of(struct rblk_clt_path *path, u32 gener
 /* resize.c */
 int rblk_clt_resized(struct rblk_clt_path *path, const struct rblk_msg_resize *msg);
 bool rblk_clt_resize_waits(struct rblk_clt_path *path, u32 generation, u32 handle, bool forget);
+void rblk_clt_resize_foretold(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			      u32 generation, const struct rblk_msg_open_reply *open);
+void rblk_clt_resize_purge(struct rblk_clt_path *path);
 void rblk_clt_resize_work(struct work_struct *work);
 void rblk_clt_size_work(struct work_struct *work);
 

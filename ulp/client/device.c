@@ -215,11 +215,11 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev, const char **what)
 err_list:
 	mutex_lock(&rblk_clt_lock);
 	list_del_init(&dev->entry);
-	dev->disk = NULL;
 	mutex_unlock(&rblk_clt_lock);
 	cancel_delayed_work_sync(&dev->no_path_work);
 	cancel_work_sync(&dev->submit_work);
 	cancel_delayed_work_sync(&dev->size_work);
+	dev->disk = NULL;
 err_disk:
 	/* Never added, so free_disk is not called: its reference stays ours. */
 	put_disk(disk);

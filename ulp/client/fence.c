@@ -355,7 +355,7 @@ void rblk_clt_go_on(struct rblk_clt_path *path)
 		if (dev->session == session && rblk_clt_path_of(dev)) {
 			rblk_clt_device_back(dev);
 			/* It may have keys to more than the last one. */
-			mod_delayed_work(rblk_clt_revoke_wq, &dev->size_work, 0);
+			mod_delayed_work(rblk_clt_size_wq, &dev->size_work, 0);
 		}
 }
 

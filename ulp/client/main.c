@@ -20,6 +20,7 @@ struct workqueue_struct *rblk_clt_submit_wq;
 struct workqueue_struct *rblk_clt_fence_wq;
 /* Waits for requests that only works of the other end: never on the same one. */
 struct workqueue_struct *rblk_clt_revoke_wq;
+struct workqueue_struct *rblk_clt_size_wq;
 
 static int __init rblk_clt_init(void)
 {
@@ -50,11 +51,19 @@ static int __init rblk_clt_init(void)
 		err = -ENOMEM;
 		goto err_fence_wq;
 	}
+	/* Not of those that memory reclaim needs: it waits for I/O. */
+	rblk_clt_size_wq = alloc_workqueue("rblk-client-size", WQ_UNBOUND, 0);
+	if (!rblk_clt_size_wq) {
+		err = -ENOMEM;
+		goto err_revoke_wq;
+	}
 	err = rblk_clt_netlink_init();
 	if (err)
-		goto err_revoke_wq;
+		goto err_size_wq;
 	return 0;
 
+err_size_wq:
+	destroy_workqueue(rblk_clt_size_wq);
 err_revoke_wq:
 	destroy_workqueue(rblk_clt_revoke_wq);
 err_fence_wq:
@@ -74,6 +83,7 @@ static void __exit rblk_clt_exit(void)
 	rblk_clt_sessions_stop();
 	rblk_clt_netlink_exit();
 	rblk_clt_unmap_all();
+	destroy_workqueue(rblk_clt_size_wq);
 	destroy_workqueue(rblk_clt_revoke_wq);
 	destroy_workqueue(rblk_clt_fence_wq);
 	destroy_workqueue(rblk_clt_submit_wq);

@@ -200,6 +200,7 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 	path->nr_queues = 0;
 	spin_unlock_irq(&session->lock);
 	kfree(queues);
+	rblk_clt_resize_purge(path);
 	if (path->sink) {
 		ib_dma_unmap_single(path->dev->ib, path->sink_dma, RBLK_CLT_SINK_SIZE,
 				    DMA_FROM_DEVICE);
@@ -539,7 +540,5 @@ void rblk_clt_path_remove(struct rblk_clt_path *path)
 	mutex_lock(&path->lock);
 	rblk_clt_path_teardown(path);
 	mutex_unlock(&path->lock);
-	/* All of its generations are over: this drops what is left of its messages. */
-	rblk_clt_resize_work(&path->resize_work.work);
 	path->vacant = true;
 }

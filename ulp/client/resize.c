@@ -34,12 +34,17 @@
  * @entry: in the path's list
  * @generation: of the path
  * @until: when nobody will want it any more, in jiffies
+ * @tried: in this run, in vain
  * @msg: the message
+ *
+ * It stays in the list until a device is found that it is for, so that who opens one can see
+ * that there is something.
  */
 struct rblk_clt_resize {
 	struct list_head	entry;
 	u32			generation;
 	unsigned long		until;
+	bool			tried;
 	struct rblk_msg_resize	msg;
 };
 
@@ -74,7 +79,9 @@ int rblk_clt_resized(struct rblk_clt_path *path, const struct rblk_msg_resize *m
 	spin_lock_irqsave(&session->lock, flags);
 	/* Whoever receives belongs to the path's connection: it is that of now. */
 	resize->generation = path->generation;
-	if (path->nr_resizes < RBLK_CLT_RESIZES_MAX) {
+	if (path->state != RBLK_PATH_CONNECTING && path->state != RBLK_PATH_LIVE) {
+		/* Nobody will ask. */
+	} else if (path->nr_resizes < RBLK_CLT_RESIZES_MAX) {
 		path->nr_resizes++;
 		list_add_tail(&resize->entry, &path->resizes);
 		rblk_clt_resize_queue(path, 0);
@@ -118,15 +125,16 @@ bool rblk_clt_resize_waits(struct rblk_clt_path *path, u32 generation, u32 handl
 	return found;
 }
 
-/* How large it is from now on, here and in the block layer. */
+/* How large it is from now on, here; the block layer learns it from rblk_clt_size_work(). */
 static void rblk_clt_size_set(struct rblk_clt_device *dev, u64 size, const uuid_t *incarnation)
 {
 	struct rblk_extents ext;
 
 	lockdep_assert_held(&dev->size_lock);
+	lockdep_assert_held(&rblk_clt_lock);
+	lockdep_assert_held(&dev->session->lock);
 	if (rblk_extents_init(&ext, size, dev->ext.shift))
 		return;
-	mutex_lock(&rblk_clt_lock);
 	dev->incarnation = *incarnation;
 	/* See rblk_clt_attached(): if it is larger, the keys come before. */
 	smp_wmb();
@@ -134,8 +142,124 @@ static void rblk_clt_size_set(struct rblk_clt_device *dev, u64 size, const uuid_
 	WRITE_ONCE(dev->ext.nr, ext.nr);
 	/* See rblk_clt_send(): if it is smaller, the keys come after. */
 	smp_wmb();
+}
+
+/* The caller holds rblk_clt_lock. */
+static void rblk_clt_size_queue(struct rblk_clt_device *dev)
+{
+	lockdep_assert_held(&rblk_clt_lock);
+	if (!list_empty(&dev->entry))
+		mod_delayed_work(rblk_clt_size_wq, &dev->size_work, 0);
+}
+
+/* What lies beyond is lost, on each path. WAS is the incarnation that the path had. */
+static void rblk_clt_shrink(struct rblk_clt_device *dev, const uuid_t *was,
+			    const struct rblk_msg_resize *msg)
+{
+	struct rblk_clt_session *session = dev->session;
+	u64 size;
+
+	mutex_lock(&dev->size_lock);
+	mutex_lock(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	size = min(dev->ext.size, msg->size);
+	/* Else another path heard of it first, or of a newer one even. */
+	if (uuid_equal(&dev->incarnation, was)) {
+		dev->cut = dev->cut ? min(dev->cut, size) : size;
+		rblk_clt_size_set(dev, size, &msg->incarnation);
+		rblk_clt_size_queue(dev);
+	}
+	spin_unlock_irq(&session->lock);
 	mutex_unlock(&rblk_clt_lock);
-	/* Not under that lock: events have one of their own, under which memory is allocated. */
+	mutex_unlock(&dev->size_lock);
+}
+
+/**
+ * rblk_clt_resize_foretold - an open is given up because the server says that it is smaller now
+ * @dev: the device
+ * @path: the path
+ * @generation: of it
+ * @open: what the server said when it was opened
+ *
+ * Context: Process context. Sleeps, not for a peer.
+ */
+void rblk_clt_resize_foretold(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			      u32 generation, const struct rblk_msg_open_reply *open)
+{
+	struct rblk_msg_resize msg = {};
+	struct rblk_clt_resize *resize;
+	bool found = false;
+
+	spin_lock_irq(&path->session->lock);
+	list_for_each_entry(resize, &path->resizes, entry) {
+		if (resize->generation != generation || resize->msg.handle != open->handle ||
+		    uuid_equal(&resize->msg.incarnation, &open->incarnation))
+			continue;
+		msg = resize->msg;
+		found = true;
+		break;
+	}
+	spin_unlock_irq(&path->session->lock);
+	if (found && !(msg.size & (dev->block_size - 1)))
+		rblk_clt_shrink(dev, &open->incarnation, &msg);
+}
+
+/* Do for the disk and each partition what concerns what lies beyond a size. */
+static bool rblk_clt_beyond(struct gendisk *disk, u64 size,
+			    bool (*each)(struct address_space *mapping, u64 from))
+{
+	struct block_device *bdev;
+	unsigned long index;
+	bool done = true;
+	u64 start;
+
+	rcu_read_lock();
+	xa_for_each(&disk->part_tbl, index, bdev) {
+		if (!kobject_get_unless_zero(&bdev->bd_device.kobj))
+			continue;
+		rcu_read_unlock();
+		start = (u64)bdev->bd_start_sect << SECTOR_SHIFT;
+		done &= each(bdev->bd_mapping, size > start ? size - start : 0);
+		put_device(&bdev->bd_device);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+	return done;
+}
+
+/*
+ * What is dirty fails, being beyond the end, and whoever asks learns of it. What is in part below
+ * is left alone: it may wait for a path.
+ */
+static bool rblk_clt_fail_dirty(struct address_space *mapping, u64 from)
+{
+	filemap_write_and_wait_range(mapping, round_up(from, PAGE_SIZE), LLONG_MAX);
+	return true;
+}
+
+/*
+ * What was written since the size was looked at is dirty, beyond the end, and stays so: nobody
+ * writes it. If no file system is there it goes too, and who asks learns of it.
+ */
+static bool rblk_clt_drop_cache(struct address_space *mapping, u64 from)
+{
+	struct block_device *bdev = I_BDEV(mapping->host);
+
+	if (!invalidate_inode_pages2_range(mapping, from >> PAGE_SHIFT, -1))
+		return true;
+	if (bd_prepare_to_claim(bdev, mapping, NULL))
+		return false;
+	mapping_set_error(mapping, -EIO);
+	filemap_invalidate_lock(mapping);
+	truncate_inode_pages_range(mapping, round_up(from, PAGE_SIZE), -1);
+	filemap_invalidate_unlock(mapping);
+	bd_abort_claiming(bdev, mapping);
+	return !invalidate_inode_pages2_range(mapping, from >> PAGE_SHIFT, -1);
+}
+
+/* The block layer's size. Not under rblk_clt_lock: events allocate under a lock of theirs. */
+static void rblk_clt_size_tell(struct rblk_clt_device *dev, u64 size)
+{
 	set_capacity_and_notify(dev->disk, size >> SECTOR_SHIFT);
 	mutex_lock(&rblk_clt_lock);
 	if (!list_empty(&dev->entry))
@@ -143,77 +267,63 @@ static void rblk_clt_size_set(struct rblk_clt_device *dev, u64 size, const uuid_
 	mutex_unlock(&rblk_clt_lock);
 }
 
-/* What lies beyond is lost, on each path. */
-static void rblk_clt_shrink(struct rblk_clt_device *dev, const struct rblk_msg_resize *msg)
-{
-	mutex_lock(&dev->size_lock);
-	/* Else another path heard of it first. */
-	if (!uuid_equal(&dev->incarnation, &msg->incarnation)) {
-		u64 size = min(dev->ext.size, msg->size);
-
-		dev->cut = dev->cut ? min(dev->cut, size) : size;
-		rblk_clt_size_set(dev, size, &msg->incarnation);
-		pr_warn_ratelimited("rblk%u: the server cut it off, it has %llu bytes now\n",
-				    dev->index, size);
-		mutex_lock(&rblk_clt_lock);
-		if (!list_empty(&dev->entry))
-			mod_delayed_work(rblk_clt_revoke_wq, &dev->size_work, 0);
-		mutex_unlock(&rblk_clt_lock);
-	}
-	mutex_unlock(&dev->size_lock);
-}
-
 /*
  * Let nothing of what was there be seen again when there is something else. Not by force: a file
  * system may have it. Return: whether nothing is left.
  */
-static bool rblk_clt_drop_cache(struct gendisk *disk, u64 size)
+static bool rblk_clt_size_cut(struct rblk_clt_device *dev, u64 cut)
 {
-	struct address_space *mapping;
-	struct block_device *bdev;
-	unsigned long index;
-	bool dropped = true;
-	u64 from, start;
-
-	rcu_read_lock();
-	xa_for_each(&disk->part_tbl, index, bdev) {
-		if (!kobject_get_unless_zero(&bdev->bd_device.kobj))
-			continue;
-		rcu_read_unlock();
-		mapping = bdev->bd_mapping;
-		start = (u64)bdev->bd_start_sect << SECTOR_SHIFT;
-		from = size > start ? size - start : 0;
-		/* What is dirty fails, being beyond the end. */
-		filemap_write_and_wait_range(mapping, from, LLONG_MAX);
-		if (invalidate_inode_pages2_range(mapping, from >> PAGE_SHIFT, -1))
-			dropped = false;
-		put_device(&bdev->bd_device);
-		rcu_read_lock();
+	/* As long as the block layer knows no better: beyond its end it writes nothing at all. */
+	rblk_clt_beyond(dev->disk, cut, rblk_clt_fail_dirty);
+	if (get_capacity(dev->disk) > cut >> SECTOR_SHIFT) {
+		rblk_clt_size_tell(dev, cut);
+		pr_warn_ratelimited("rblk%u: the server cut it off, it has %llu bytes now\n",
+				    dev->index, cut);
 	}
-	rcu_read_unlock();
-	return dropped;
+	return rblk_clt_beyond(dev->disk, cut, rblk_clt_drop_cache);
 }
 
-/* Return: the size for which an active path has keys, if that is more than there is; or 0. */
-static u64 rblk_clt_size_more(struct rblk_clt_device *dev)
+/* The most that an active path has keys for. */
+static u64 rblk_clt_size_most(struct rblk_clt_device *dev)
 {
 	struct rblk_clt_session *session = dev->session;
 	const struct rblk_clt_attach *attach;
 	const struct rblk_clt_keys *keys;
-	struct rblk_clt_path *path;
 	u64 size = 0;
+	u32 i;
 
-	spin_lock_irq(&session->lock);
-	path = rblk_clt_path_of(dev);
-	if (path) {
-		attach = &dev->attach[path->index];
+	lockdep_assert_held(&session->lock);
+	for_each_set_bit(i, &session->active, RBLK_CLT_PATHS) {
+		attach = &dev->attach[i];
 		keys = rcu_dereference_protected(attach->keys, lockdep_is_held(&session->lock));
-		if (keys->ext.size > dev->ext.size &&
+		if (attach->generation == session->paths[i].generation && keys &&
 		    uuid_equal(&attach->incarnation, &dev->incarnation))
-			size = keys->ext.size;
+			size = max(size, keys->ext.size);
 	}
-	spin_unlock_irq(&session->lock);
 	return size;
+}
+
+/*
+ * As large as an active path has keys for, if that may be. Paths without them carry nothing for it
+ * until they have. Return: whether it could be larger, but may not yet.
+ */
+static bool rblk_clt_size_grow(struct rblk_clt_device *dev, bool may)
+{
+	struct rblk_clt_session *session = dev->session;
+	u64 size;
+
+	lockdep_assert_held(&dev->size_lock);
+	mutex_lock(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	size = rblk_clt_size_most(dev);
+	/* Under one hold of the lock: whoever loses the path next finds that none is left. */
+	if (size <= dev->ext.size)
+		size = 0;
+	else if (may)
+		rblk_clt_size_set(dev, size, &dev->incarnation);
+	spin_unlock_irq(&session->lock);
+	mutex_unlock(&rblk_clt_lock);
+	return size && !may;
 }
 
 /**
@@ -234,31 +344,64 @@ void rblk_clt_size_work(struct work_struct *work)
 	while (dev->cut && dropped) {
 		cut = dev->cut;
 		mutex_unlock(&dev->size_lock);
-		dropped = rblk_clt_drop_cache(dev->disk, cut);
+		dropped = rblk_clt_size_cut(dev, cut);
 		mutex_lock(&dev->size_lock);
 		/* Else even more was cut off meanwhile. */
 		if (dropped && dev->cut == cut)
 			dev->cut = 0;
 	}
-	size = rblk_clt_size_more(dev);
-	if (size && dropped) {
-		rblk_clt_size_set(dev, size, &dev->incarnation);
-		clear_bit(RBLK_DEV_CUT, &dev->flags);
-	} else if (size) {
+	if (rblk_clt_size_grow(dev, dropped)) {
 		if (!test_and_set_bit(RBLK_DEV_CUT, &dev->flags))
 			pr_warn_ratelimited("rblk%u: it stays as it is: what was cut off is in use here\n",
 					    dev->index);
-		queue_delayed_work(rblk_clt_revoke_wq, &dev->size_work, RBLK_CLT_CUT_PAUSE);
+		queue_delayed_work(rblk_clt_size_wq, &dev->size_work, RBLK_CLT_CUT_PAUSE);
+	} else if (dropped) {
+		clear_bit(RBLK_DEV_CUT, &dev->flags);
 	}
+	size = dev->ext.size;
 	mutex_unlock(&dev->size_lock);
+	/* Whatever was cut off since then comes with the next run. One that is dead has none. */
+	if (get_capacity(dev->disk) < size >> SECTOR_SHIFT &&
+	    !test_bit(RBLK_DEV_REMOVING, &dev->flags))
+		rblk_clt_size_tell(dev, size);
 	memalloc_noio_restore(noio);
 }
 
-/* Return: what may be kept of the keys of now; -EPROTO, -ENOTCONN or -ENOMEM. */
+/*
+ * Does a message make sense, and is there anything new in it? One of another incarnation may
+ * have any size: the path may not have heard of what was in between. WAS takes the incarnation
+ * that the path had.
+ * Return: 0, there is. -EALREADY, -ENOTCONN, -EPROTO.
+ */
+static int rblk_clt_resize_check(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+				 u32 generation, const struct rblk_msg_resize *msg, uuid_t *was)
+{
+	struct rblk_clt_attach *attach = &dev->attach[path->index];
+	struct rblk_clt_session *session = path->session;
+	const struct rblk_clt_keys *old;
+	struct rblk_extents ext;
+	int err = -ENOTCONN;
+
+	if (rblk_extents_init(&ext, msg->size, dev->ext.shift) ||
+	    msg->size & (dev->block_size - 1))
+		return -EPROTO;
+	spin_lock_irq(&session->lock);
+	if (attach->generation == generation && path->generation == generation) {
+		old = rcu_dereference_protected(attach->keys, lockdep_is_held(&session->lock));
+		*was = attach->incarnation;
+		if (!uuid_equal(was, &msg->incarnation) || msg->size > old->ext.size)
+			err = 0;
+		else
+			err = msg->size < old->ext.size ? -EPROTO : -EALREADY;
+	}
+	spin_unlock_irq(&session->lock);
+	return err;
+}
+
+/* Return: what may be kept of the keys of now; -ENOTCONN or -ENOMEM. */
 static struct rblk_clt_keys *rblk_clt_keys_begin(struct rblk_clt_device *dev,
 						 struct rblk_clt_path *path, u32 generation,
-						 const struct rblk_msg_resize *msg, u32 *first,
-						 bool *shrink)
+						 const struct rblk_msg_resize *msg, u32 *first)
 {
 	struct rblk_clt_attach *attach = &dev->attach[path->index];
 	struct rblk_clt_session *session = path->session;
@@ -268,18 +411,16 @@ static struct rblk_clt_keys *rblk_clt_keys_begin(struct rblk_clt_device *dev,
 
 	keys = rblk_clt_keys_alloc(msg->size, dev->ext.shift);
 	if (IS_ERR(keys))
-		return PTR_ERR(keys) == -ENOMEM ? keys : ERR_PTR(-EPROTO);
+		return keys;
+	/* They may be many. Whether they were the right ones is seen afterwards. */
+	rcu_read_lock();
+	old = rcu_dereference(attach->keys);
+	*first = min(old->ext.size, msg->size) >> dev->ext.shift;
+	memcpy(keys->rkeys, old->rkeys, *first * sizeof(*keys->rkeys));
+	rcu_read_unlock();
 	spin_lock_irq(&session->lock);
-	if (attach->generation == generation && path->generation == generation) {
-		old = rcu_dereference_protected(attach->keys, lockdep_is_held(&session->lock));
-		*shrink = !uuid_equal(&attach->incarnation, &msg->incarnation);
-		*first = min(old->ext.size, msg->size) >> dev->ext.shift;
-		err = !(msg->size & (dev->block_size - 1)) &&
-		      (*shrink ? msg->size < old->ext.size : msg->size >= old->ext.size) ?
-		      0 : -EPROTO;
-		if (!err)
-			memcpy(keys->rkeys, old->rkeys, *first * sizeof(*keys->rkeys));
-	}
+	if (attach->generation == generation && path->generation == generation)
+		err = 0;
 	spin_unlock_irq(&session->lock);
 	if (!err)
 		return keys;
@@ -309,12 +450,13 @@ static bool rblk_clt_keys_publish(struct rblk_clt_device *dev, struct rblk_clt_p
 	return generation;
 }
 
-/* Until nothing is on its way with a key that is not of now, or the path is lost. */
+/* Until nothing is on its way with a key that is not of now, or nobody will ask for it. */
 static void rblk_clt_keys_drain(struct rblk_clt_device *dev, struct rblk_clt_path *path,
 				u32 generation)
 {
 	while (READ_ONCE(path->generation) == generation &&
 	       READ_ONCE(path->state) == RBLK_PATH_LIVE &&
+	       !test_bit(RBLK_DEV_CLOSING, &dev->flags) &&
 	       rblk_clt_uses_other_keys(dev, path, generation))
 		msleep(RBLK_CLT_RESIZE_POLL);
 }
@@ -337,18 +479,27 @@ static int rblk_clt_resize_attach(struct rblk_clt_device *dev, struct rblk_clt_p
 				  const char **what)
 {
 	struct rblk_clt_keys *keys;
-	bool shrink;
+	uuid_t was;
 	u32 first;
 	int err;
 
-	keys = rblk_clt_keys_begin(dev, path, generation, msg, &first, &shrink);
-	if (PTR_ERR_OR_ZERO(keys) == -EPROTO)
+	err = rblk_clt_resize_check(dev, path, generation, msg, &was);
+	if (err == -EPROTO)
 		*what = "the size that the server gives an export makes no sense";
+	/* One that says it again and again must not make work of it. */
+	if (err == -EALREADY)
+		rblk_clt_resize_answer(path, generation, msg);
+	if (err == -EALREADY)
+		return 0;
+	if (err)
+		return err == -ENOTCONN ? 0 : err;
+	/* Before anything that may fail: from here on it is known to be smaller. */
+	if (!uuid_equal(&was, &msg->incarnation))
+		rblk_clt_shrink(dev, &was, msg);
+	keys = rblk_clt_keys_begin(dev, path, generation, msg, &first);
 	if (IS_ERR(keys))
 		return PTR_ERR(keys) == -ENOTCONN ? 0 : PTR_ERR(keys);
-	if (shrink)
-		rblk_clt_shrink(dev, msg);
-	err = rblk_clt_ask_keys(path, generation, msg->handle, first, keys,
+	err = rblk_clt_ask_keys(dev, path, generation, msg->handle, first, keys,
 				rblk_clt_step_deadline(path, jiffies), what);
 	if (err) {
 		kvfree(keys);
@@ -359,55 +510,131 @@ static int rblk_clt_resize_attach(struct rblk_clt_device *dev, struct rblk_clt_p
 		return 0;
 	rblk_clt_attach_back(dev);
 	rblk_clt_keys_drain(dev, path, generation);
-	rblk_clt_resize_answer(path, generation, msg);
+	if (!test_bit(RBLK_DEV_CLOSING, &dev->flags))
+		rblk_clt_resize_answer(path, generation, msg);
 	return 0;
 }
 
-/* Return: whether it is dealt with, or nobody wants it any more. */
+/*
+ * The next message that could be dealt with: not one of an open that has an older one.
+ * Return: whether there is one; RESIZE takes it, and it stays in the list.
+ */
+static bool rblk_clt_resize_next(struct rblk_clt_path *path, struct rblk_clt_resize *resize)
+{
+	struct rblk_clt_resize *one, *older;
+	bool found = false;
+
+	spin_lock_irq(&path->session->lock);
+	list_for_each_entry(one, &path->resizes, entry) {
+		found = !one->tried;
+		list_for_each_entry(older, &path->resizes, entry) {
+			if (older == one || !found)
+				break;
+			found = older->generation != one->generation ||
+				older->msg.handle != one->msg.handle;
+		}
+		if (!found)
+			continue;
+		one->tried = true;
+		*resize = *one;
+		break;
+	}
+	spin_unlock_irq(&path->session->lock);
+	return found;
+}
+
+/* Return: it, out of the list; NULL if somebody else was faster. */
+static struct rblk_clt_resize *rblk_clt_resize_take(struct rblk_clt_path *path,
+						    const struct rblk_clt_resize *resize)
+{
+	struct rblk_clt_resize *one, *found = NULL;
+
+	spin_lock_irq(&path->session->lock);
+	/* The first of its open is the one: no other was tried. */
+	list_for_each_entry(one, &path->resizes, entry) {
+		if (one->generation != resize->generation ||
+		    one->msg.handle != resize->msg.handle)
+			continue;
+		found = one;
+		break;
+	}
+	if (found) {
+		list_del(&found->entry);
+		path->nr_resizes--;
+	}
+	spin_unlock_irq(&path->session->lock);
+	return found;
+}
+
+/* Before all others of its open, for the next run. */
+static void rblk_clt_resize_keep(struct rblk_clt_path *path, struct rblk_clt_resize *resize)
+{
+	spin_lock_irq(&path->session->lock);
+	list_add(&resize->entry, &path->resizes);
+	path->nr_resizes++;
+	spin_unlock_irq(&path->session->lock);
+}
+
+/* Return: whether it is to be tried again. */
 static bool rblk_clt_resize_one(struct rblk_clt_path *path, const struct rblk_clt_resize *resize)
 {
-	const unsigned long gone = BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_LOST) |
-				   BIT(RBLK_DEV_CLOSED) | BIT(RBLK_DEV_REMOVING);
+	struct rblk_clt_resize *taken;
+	const unsigned long gone = BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_CLOSING);
 	struct rblk_clt_session *session = path->session;
 	u32 generation = resize->generation;
 	struct rblk_clt_device *dev;
 	const char *what = NULL;
-	bool stale;
+	bool stale, late;
 	int err = 0;
 
 	spin_lock_irq(&session->lock);
 	stale = path->generation != generation ||
 		(path->state != RBLK_PATH_CONNECTING && path->state != RBLK_PATH_LIVE);
 	spin_unlock_irq(&session->lock);
-	if (stale || time_after(jiffies, resize->until))
+	late = time_after(jiffies, resize->until);
+	/* It may be about to be attached, or the disk to be added; or it was closed. */
+	dev = stale ? NULL : rblk_clt_device_of(path, generation, resize->msg.handle);
+	if (!dev && !stale && !late)
 		return true;
-	/* It may be about to be attached, or the disk to be added. */
-	dev = rblk_clt_device_of(path, generation, resize->msg.handle);
-	if (!dev)
+	if (!dev) {
+		kfree(rblk_clt_resize_take(path, resize));
 		return false;
+	}
+	/* From here on what waits is of a newer one. */
+	taken = rblk_clt_resize_take(path, resize);
 	down_read(&dev->close_sem);
-	if (!(READ_ONCE(dev->flags) & gone))
+	if (taken && !(READ_ONCE(dev->flags) & gone))
 		err = rblk_clt_resize_attach(dev, path, generation, &resize->msg, &what);
 	up_read(&dev->close_sem);
 	put_device(disk_to_dev(dev->disk));
-	if (err && err != -ENOMEM)
+	if (err == -ENOMEM && !late) {
+		rblk_clt_resize_keep(path, taken);
+		return true;
+	}
+	kfree(taken);
+	if (err)
 		rblk_clt_path_error_of(path, generation, err,
 				       what ?: "the size of an export could not be taken over");
-	return err != -ENOMEM;
+	return false;
 }
 
-static struct rblk_clt_resize *rblk_clt_resize_next(struct rblk_clt_path *path)
+/**
+ * rblk_clt_resize_purge - forget what the server said on a path
+ * @path: the path, which has no connection any more
+ *
+ * Context: Process context. Does not sleep.
+ */
+void rblk_clt_resize_purge(struct rblk_clt_path *path)
 {
-	struct rblk_clt_resize *resize;
+	struct rblk_clt_resize *resize, *next;
+	LIST_HEAD(all);
 
 	spin_lock_irq(&path->session->lock);
-	resize = list_first_entry_or_null(&path->resizes, struct rblk_clt_resize, entry);
-	if (resize) {
-		list_del(&resize->entry);
-		path->nr_resizes--;
-	}
+	list_splice_init(&path->resizes, &all);
+	path->nr_resizes = 0;
 	spin_unlock_irq(&path->session->lock);
-	return resize;
+	list_for_each_entry_safe(resize, next, &all, entry)
+		kfree(resize);
 }
 
 /**
@@ -423,22 +650,15 @@ void rblk_clt_resize_work(struct work_struct *work)
 	struct rblk_clt_path *path =
 		container_of(work, struct rblk_clt_path, resize_work.work);
 	unsigned int noio = memalloc_noio_save();
-	struct rblk_clt_resize *resize;
-	LIST_HEAD(later);
-	u32 nr = 0;
+	struct rblk_clt_resize resize, *one;
+	bool again = false;
 
-	while ((resize = rblk_clt_resize_next(path))) {
-		if (rblk_clt_resize_one(path, resize)) {
-			kfree(resize);
-		} else {
-			list_add_tail(&resize->entry, &later);
-			nr++;
-		}
-	}
+	while (rblk_clt_resize_next(path, &resize))
+		again |= rblk_clt_resize_one(path, &resize);
 	spin_lock_irq(&path->session->lock);
-	path->nr_resizes += nr;
-	list_splice(&later, &path->resizes);
-	if (nr)
+	list_for_each_entry(one, &path->resizes, entry)
+		one->tried = false;
+	if (again)
 		rblk_clt_resize_queue(path, RBLK_CLT_RESIZE_PAUSE);
 	spin_unlock_irq(&path->session->lock);
 	memalloc_noio_restore(noio);

@@ -190,6 +190,7 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 		rblk_srv_path_error(path, -ETIMEDOUT, "the client takes no messages");
 		return;
 	}
+	rblk_srv_resize_again(path);
 	queue_delayed_work(rblk_srv_wq, &path->ping_work, RBLK_SRV_PING_PERIOD);
 }
 

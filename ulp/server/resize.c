@@ -13,6 +13,7 @@
  * The memory needs nobody who looks after it: a registration has a reference on each block
  * that it covers.
  */
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <rblk/extent.h>
@@ -21,11 +22,15 @@
 
 /* For clients to take it over; where that takes longer it goes on behind the back. */
 #define RBLK_SRV_GROW_WAIT	(5 * HZ)
+/* Between two attempts to register what is left, ms; what is new waits longer each time. */
+#define RBLK_SRV_RESIZE_PAUSE	50
+#define RBLK_SRV_GROW_PAUSE	(5 * HZ)
+#define RBLK_SRV_GROW_PAUSE_MAX	(300 * HZ)
 /* For those who lose a part to have lost it. */
 #define RBLK_SRV_SHRINK_WAIT	(25 * HZ)
 
 /* Its clients have to have another size. */
-static void rblk_srv_resize_begin(struct rblk_srv_export *export, unsigned long by)
+static void rblk_srv_resize_begin(struct rblk_srv_export *export, bool shrink)
 {
 	struct rblk_srv_path *path;
 	struct rblk_srv_open *open;
@@ -35,11 +40,14 @@ static void rblk_srv_resize_begin(struct rblk_srv_export *export, unsigned long 
 		list_for_each_entry(open, &path->opens, entry) {
 			if (open->export != export)
 				continue;
-			/* Who owes an answer already gets no more time for it. */
-			if (!open->resize || time_before(by, open->resize_by))
-				open->resize_by = by;
+			/* See rblk_srv_resize_claim(): nothing smaller is owed before. */
+			if (shrink)
+				open->resize_by = jiffies + RBLK_SRV_SHRINK_TELL;
+			open->shrink = shrink;
 			open->resize = true;
 			open->resize_told = false;
+			open->resize_at = jiffies;
+			open->resize_pause = 0;
 			rblk_srv_path_tell(path);
 		}
 	}
@@ -51,7 +59,7 @@ static bool rblk_srv_resize_due(struct rblk_srv_open *open, u64 *size, uuid_t *i
 	bool due;
 
 	mutex_lock(&rblk_srv_lock);
-	due = open->resize && !open->resize_told;
+	due = open->resize && !open->resize_told && !time_before(jiffies, open->resize_at);
 	*size = open->export->size;
 	*incarnation = open->export->incarnation;
 	open->resize_told |= due;
@@ -63,10 +71,25 @@ static bool rblk_srv_resize_due(struct rblk_srv_open *open, u64 *size, uuid_t *i
 static void rblk_srv_resize_done(struct rblk_srv_open *open, u64 size)
 {
 	mutex_lock(&rblk_srv_lock);
-	if (open->export->size == size)
+	if (open->export->size == size &&
+	    uuid_equal(&open->export->incarnation, &open->incarnation)) {
 		open->resize = false;
+		open->shrink = false;
+	}
 	mutex_unlock(&rblk_srv_lock);
 	rblk_srv_withdraw_closed();
+}
+
+static u32 rblk_srv_nr_extents(const struct rblk_srv_open *open, u64 size)
+{
+	return ((size - 1) >> open->plan.extent_shift) + 1;
+}
+
+/* Is something left that its client has not said yet that it uses no more? */
+static bool rblk_srv_resize_owed(const struct rblk_srv_open *open)
+{
+	return !list_empty(&open->replaced) ||
+	       open->nr_extents > rblk_srv_nr_extents(open, open->size);
 }
 
 /* What lies beyond what the client was told last; it gives all of it up at once. */
@@ -74,11 +97,6 @@ static void rblk_srv_beyond_replace(struct rblk_srv_open *open, u32 nr)
 {
 	while (open->nr_extents > nr)
 		list_add(&open->extents[--open->nr_extents]->entry, &open->replaced);
-}
-
-static u32 rblk_srv_nr_extents(const struct rblk_srv_open *open, u64 size)
-{
-	return ((size - 1) >> open->plan.extent_shift) + 1;
 }
 
 /*
@@ -119,38 +137,106 @@ undo:
 	/* What hangs in the device goes after the queue pair. */
 	if (err == -EINPROGRESS)
 		list_add(&extents[i]->entry, &open->replaced);
+	/* A key that the device keeps is good as long as the queue pairs: the path ends. */
 	while (i-- > keep)
-		rblk_srv_extent_release(path, extents[i]);
+		if (!rblk_srv_extent_release(path, extents[i]))
+			err = -EINPROGRESS;
 	kvfree(extents);
 	return err;
+}
+
+/*
+ * What is new waits, the longer the more often it could not be registered: each attempt keeps
+ * the path from its messages.
+ */
+static void rblk_srv_grow_later(struct rblk_srv_open *open)
+{
+	mutex_lock(&rblk_srv_lock);
+	open->resize_pause = clamp(2 * open->resize_pause, (unsigned long)RBLK_SRV_GROW_PAUSE,
+				   (unsigned long)RBLK_SRV_GROW_PAUSE_MAX);
+	open->resize_at = jiffies + open->resize_pause;
+	open->resize_told = false;
+	mutex_unlock(&rblk_srv_lock);
+}
+
+/* Return: false if it takes too long already. After other messages of the path. */
+static bool rblk_srv_shrink_later(struct rblk_srv_path *path, struct rblk_srv_open *open)
+{
+	if (!time_before(jiffies, READ_ONCE(open->resize_by)) ||
+	    READ_ONCE(path->state) == RBLK_SRV_ENDING)
+		return false;
+	msleep(RBLK_SRV_RESIZE_PAUSE);
+	mutex_lock(&rblk_srv_lock);
+	open->resize_told = false;
+	rblk_srv_path_tell(path);
+	mutex_unlock(&rblk_srv_lock);
+	return true;
+}
+
+/* From now on it has to give up what it was told. */
+static void rblk_srv_shrink_told(struct rblk_srv_open *open)
+{
+	mutex_lock(&rblk_srv_lock);
+	open->resize_by = jiffies + RBLK_SRV_SHRINK_TIMEOUT;
+	mutex_unlock(&rblk_srv_lock);
+}
+
+/**
+ * rblk_srv_resize_again - try once more to give the client of a path the sizes of now
+ * @path: the path
+ *
+ * Context: Process context. Sleeps.
+ */
+void rblk_srv_resize_again(struct rblk_srv_path *path)
+{
+	struct rblk_srv_open *open;
+
+	mutex_lock(&rblk_srv_lock);
+	list_for_each_entry(open, &path->opens, entry)
+		if (open->resize && !open->resize_told &&
+		    !time_before(jiffies, open->resize_at))
+			rblk_srv_path_tell(path);
+	mutex_unlock(&rblk_srv_lock);
 }
 
 static int rblk_srv_resize_one(struct rblk_srv_path *path, struct rblk_srv_open *open, int *tries)
 {
 	struct rblk_msg msg = { .type = RBLK_MSG_RESIZE };
 	struct rblk_msg_resize *resize = &msg.resize;
+	bool shrink, grow;
 	int err;
 
 	while (rblk_srv_resize_due(open, &resize->size, &resize->incarnation)) {
-		/* It was opened with this size already, or has it again. */
+		/* It was opened with this size already, or was told, and has to say so still. */
 		if (resize->size == open->size &&
-		    uuid_equal(&resize->incarnation, &open->incarnation) &&
-		    list_empty(&open->replaced)) {
-			rblk_srv_resize_done(open, open->size);
+		    uuid_equal(&resize->incarnation, &open->incarnation)) {
+			if (!rblk_srv_resize_owed(open))
+				rblk_srv_resize_done(open, open->size);
 			continue;
 		}
-		err = rblk_srv_resize_open(path, open, resize->size);
+		shrink = !uuid_equal(&resize->incarnation, &open->incarnation);
+		grow = resize->size > open->size;
+		/* What was cut off it never had; that it has to know, and then what is new. */
+		if (shrink && resize->size >= open->size) {
+			resize->size = open->size;
+			err = 0;
+		} else {
+			err = rblk_srv_resize_open(path, open, resize->size);
+		}
 		/* It has another one since then, and is due again. */
 		if (err == -ESTALE)
 			continue;
-		if (err && resize->size > open->size && err != -EINPROGRESS) {
-			/* The client goes on with what it has; somebody may order it once more. */
-			pr_warn_ratelimited("rblk: %s: client %s does not get the new size of export %s (%d)\n",
+		if (err && grow && err != -EINPROGRESS) {
+			/* The client goes on with what it has until it can have more. */
+			pr_warn_ratelimited("rblk: %s: client %s does not get the new size of export %s yet (%d)\n",
 					    path->dev->ib->name, path->session->client,
 					    open->export->name, err);
-			rblk_srv_resize_done(open, resize->size);
-			continue;
+			rblk_srv_grow_later(open);
+			return 0;
 		}
+		/* To end the path before it was told would look like a loss of all content. */
+		if (err && err != -EINPROGRESS && rblk_srv_shrink_later(path, open))
+			return 0;
 		if (err)
 			return err;
 		open->size = resize->size;
@@ -159,6 +245,11 @@ static int rblk_srv_resize_one(struct rblk_srv_path *path, struct rblk_srv_open 
 		err = rblk_srv_tell(path, &msg, tries);
 		if (err)
 			return err;
+		if (shrink)
+			rblk_srv_shrink_told(open);
+		/* The rest once it has answered. */
+		if (shrink && grow)
+			return 0;
 	}
 	return 0;
 }
@@ -182,6 +273,21 @@ int rblk_srv_resize_opens(struct rblk_srv_path *path)
 			return err;
 	}
 	return 0;
+}
+
+/* It has given up what was cut off, and could have more than it was told. */
+static void rblk_srv_resize_rest(struct rblk_srv_path *path, struct rblk_srv_open *open)
+{
+	mutex_lock(&rblk_srv_lock);
+	if (open->resize && uuid_equal(&open->export->incarnation, &open->incarnation)) {
+		if (open->shrink)
+			open->resize_told = false;
+		open->shrink = false;
+		if (!open->resize_told)
+			rblk_srv_path_tell(path);
+	}
+	mutex_unlock(&rblk_srv_lock);
+	rblk_srv_withdraw_closed();
 }
 
 /**
@@ -210,6 +316,7 @@ enum rblk_status rblk_srv_resized(struct rblk_srv_path *path, const struct rblk_
 		return RBLK_INTERNAL;
 	}
 	rblk_srv_resize_done(open, open->size);
+	rblk_srv_resize_rest(path, open);
 	return RBLK_OK;
 }
 
@@ -237,6 +344,20 @@ static void rblk_srv_memory_swap(struct rblk_srv_export *export, u64 size,
 	export->size = size;
 }
 
+/* Is a client to give up something of it still? Until then nothing else may be there. */
+static bool rblk_srv_shrink_owed(const struct rblk_srv_export *export)
+{
+	const struct rblk_srv_path *path;
+	const struct rblk_srv_open *open;
+
+	lockdep_assert_held(&rblk_srv_lock);
+	list_for_each_entry(path, &rblk_srv_paths, entry)
+		list_for_each_entry(open, &path->opens, entry)
+			if (open->export == export && open->resize && open->shrink)
+				return true;
+	return false;
+}
+
 /* Find an export to give another size to; nobody else does then. */
 static struct rblk_srv_export *rblk_srv_resize_claim(const char *name, u64 size, bool force,
 						     bool *about_size,
@@ -252,6 +373,9 @@ static struct rblk_srv_export *rblk_srv_resize_claim(const char *name, u64 size,
 		err = -ENOENT;
 	} else if (export->resizing) {
 		NL_SET_ERR_MSG(extack, "somebody else resizes it just now");
+		err = -EBUSY;
+	} else if (rblk_srv_shrink_owed(export)) {
+		NL_SET_ERR_MSG(extack, "a path that has what was cut off is ending still");
 		err = -EBUSY;
 	} else if (size < export->size && !force) {
 		NL_SET_ERR_MSG(extack, "it is larger, and what is beyond would be lost");
@@ -270,7 +394,7 @@ static int rblk_srv_resize_publish(struct rblk_srv_export *export, u64 size,
 				   struct rblk_srv_memory *more, struct rblk_srv_memory *spare,
 				   struct netlink_ext_ack *extack)
 {
-	bool shrink = size < export->size;
+	bool shrink;
 	int err = 0;
 
 	mutex_lock(&rblk_srv_lock);
@@ -278,12 +402,12 @@ static int rblk_srv_resize_publish(struct rblk_srv_export *export, u64 size,
 		NL_SET_ERR_MSG(extack, "it was removed just now");
 		err = -ENOENT;
 	} else {
+		shrink = size < export->size;
 		if (size != export->size) {
 			rblk_srv_memory_swap(export, size, more, spare);
 			rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);
 		}
-		rblk_srv_resize_begin(export, jiffies + (shrink ? RBLK_SRV_SHRINK_TIMEOUT :
-								  RBLK_SRV_GROW_TIMEOUT));
+		rblk_srv_resize_begin(export, shrink);
 	}
 	mutex_unlock(&rblk_srv_lock);
 	return err;
@@ -308,7 +432,7 @@ int rblk_srv_export_resize(const char *name, u64 size, bool force, bool *about_s
 {
 	struct rblk_srv_memory more = {}, spare = {};
 	struct rblk_srv_withdraw what = { .resize = true };
-	const char *why = "out of memory";
+	const char *why = NULL;
 	struct rblk_srv_export *export;
 	unsigned long wait;
 	int err = 0;
@@ -319,14 +443,17 @@ int rblk_srv_export_resize(const char *name, u64 size, bool force, bool *about_s
 		return PTR_ERR(export);
 	what.export = export;
 	/* Nobody else changes it. Outside the lock: it takes a while. */
-	wait = size < export->size ? RBLK_SRV_SHRINK_WAIT : RBLK_SRV_GROW_WAIT;
+	what.shrink = size < export->size;
+	wait = what.shrink ? RBLK_SRV_SHRINK_WAIT : RBLK_SRV_GROW_WAIT;
 	if (size > export->size)
 		err = rblk_srv_memory_alloc(&more, size - export->size, export->numa_node, &why);
 	if (!err && size != export->size) {
 		spare.blocks = kvcalloc(max(size, export->size) >> RBLK_BLOCK_SHIFT,
 					sizeof(*spare.blocks), GFP_KERNEL | __GFP_NOWARN);
-		if (!spare.blocks)
+		if (!spare.blocks) {
+			why = "out of memory";
 			err = -ENOMEM;
+		}
 	}
 	if (err) {
 		*about_size = true;
@@ -334,8 +461,7 @@ int rblk_srv_export_resize(const char *name, u64 size, bool force, bool *about_s
 	} else {
 		err = rblk_srv_resize_publish(export, size, &more, &spare, extack);
 	}
-	if (!err && !rblk_srv_withdraw_wait(&what, jiffies + wait) &&
-	    wait == RBLK_SRV_SHRINK_WAIT) {
+	if (!err && !rblk_srv_withdraw_wait(&what, jiffies + wait) && what.shrink) {
 		NL_SET_ERR_MSG(extack,
 			       "it is smaller, but a path did not end in time, its end goes on");
 		err = -EBUSY;

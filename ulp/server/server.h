@@ -55,7 +55,7 @@
 #define RBLK_SRV_FENCE_TIMEOUT	(2 * HZ)	/* for a path to end; the client asks again */
 #define RBLK_SRV_TELL_TRIES	50	/* for a client to take messages, 20 ms each */
 #define RBLK_SRV_SHRINK_TIMEOUT	(5 * HZ)	/* for a client to give up what is to go */
-#define RBLK_SRV_GROW_TIMEOUT	(30 * HZ)	/* to take over what is new, which harms nobody */
+#define RBLK_SRV_SHRINK_TELL	(15 * HZ)	/* until it is told so at the latest */
 #define RBLK_SRV_KICK_TIMEOUT	(20 * HZ)	/* for all paths of a session to end */
 
 struct rblk_srv_path;
@@ -157,10 +157,13 @@ struct rblk_srv_extent {
  * @reason: why
  * @close_by: when the path is lost if it has not, in jiffies
  * @revoked: the client was told
- * @resize: its client does not have the size of now; this and the next two under
+ * @resize: its client does not have the size of now; this and the next five under
  *	rblk_srv_lock
  * @resize_told: it was told
- * @resize_by: when the path is lost if it does not take it over, in jiffies
+ * @shrink: it has to give up something
+ * @resize_by: when the path is lost if it has not, in jiffies
+ * @resize_at: when to tell it, in jiffies
+ * @resize_pause: until the next attempt, if what is new could not be registered, in jiffies
  * @plan: how it is registered
  * @size: bytes of it, as the client was told
  * @incarnation: as the client was told
@@ -179,7 +182,10 @@ struct rblk_srv_open {
 	bool			revoked;
 	bool			resize;
 	bool			resize_told;
+	bool			shrink;
 	unsigned long		resize_by;
+	unsigned long		resize_at;
+	unsigned long		resize_pause;
 	struct rblk_export_plan	plan;
 	u64			size;
 	uuid_t			incarnation;
@@ -194,6 +200,7 @@ struct rblk_srv_open {
  * @reason: RBLK_OK, it was removed: all of them. RBLK_DENIED: those of clients that its
  *	access list does not let in. RBLK_BUSY: those for writing, but for the session of @path
  * @resize: instead, those that do not have the size of now; they only have to take it over
+ * @shrink: of these those that have to give up something
  * @grace: how long clients have to close them, in jiffies
  * @path: on which somebody waits for it, which then ends if the path does; or NULL
  */
@@ -201,6 +208,7 @@ struct rblk_srv_withdraw {
 	struct rblk_srv_export	*export;
 	enum rblk_status	reason;
 	bool			resize;
+	bool			shrink;
 	unsigned long		grace;
 	struct rblk_srv_path	*path;
 };
@@ -438,6 +446,7 @@ bool rblk_srv_replaced_release(struct rblk_srv_path *path, struct rblk_srv_open 
 int rblk_srv_export_resize(const char *name, u64 size, bool force, bool *about_size,
 			   struct netlink_ext_ack *extack);
 int rblk_srv_resize_opens(struct rblk_srv_path *path);
+void rblk_srv_resize_again(struct rblk_srv_path *path);
 enum rblk_status rblk_srv_resized(struct rblk_srv_path *path, const struct rblk_msg_resize *msg);
 
 /* netlink.c */

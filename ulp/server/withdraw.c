@@ -34,7 +34,8 @@ static struct rblk_srv_open *rblk_srv_withdraw_hit(const struct rblk_srv_withdra
 
 	lockdep_assert_held(&rblk_srv_lock);
 	list_for_each_entry(open, &path->opens, entry) {
-		if (open->export != what->export || (what->resize && !open->resize))
+		if (open->export != what->export ||
+		    (what->resize && !(what->shrink ? open->shrink : open->resize)))
 			continue;
 		/* In the list, so its path has not left the session. */
 		if (what->reason == RBLK_DENIED &&
@@ -110,7 +111,11 @@ static struct rblk_srv_path *rblk_srv_withdraw_next(const struct rblk_srv_withdr
 		open = rblk_srv_withdraw_hit(what, path);
 		if (!open || !(what->resize || open->withdrawn))
 			continue;
-		by = what->resize ? open->resize_by : open->close_by;
+		if (what->resize)
+			/* What is new nobody has to take. */
+			by = what->shrink ? open->resize_by : jiffies + HZ;
+		else
+			by = open->close_by;
 		if (time_after_eq(jiffies, by))
 			rblk_srv_path_error(path, -ETIMEDOUT, what->resize ?
 					    "it did not take over the size of an export in time" :
