@@ -31,7 +31,7 @@ SHARE = {"lockdep": 8, "safety": 3}
 LONG = ("test_allocations", "test_client_resets", "test_comes_back", "test_device_removal", "test_flapping", "test_half_built",
         "test_hostile_server", "test_kick", "test_limits", "test_many", "test_many_return", "test_mirror", "test_netlink",
         "test_no_path", "test_path_changes", "test_paths", "test_peer", "test_poison", "test_policies", "test_recovery", "test_resize", "test_sequence",
-        "test_setup_faults", "test_signals", "test_soak", "test_stacked", "test_swap_pressure", "test_sysfs", "test_unload", "test_vectors",
+        "test_setup_faults", "test_shutdown", "test_signals", "test_soak", "test_stacked", "test_swap_pressure", "test_sysfs", "test_unload", "test_vectors",
         "test_dead_peer", "test_frozen_peer", "test_link_down", "test_network")
 CHOSEN = pytest.StashKey[str]()
 
