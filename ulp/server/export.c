@@ -179,10 +179,13 @@ enum rblk_status rblk_srv_export_use(const struct rblk_msg_open *msg, struct rbl
 		status = RBLK_READ_ONLY;
 	/*
 	 * Before it counts as the next writer, and costs the one there is its content. An
-	 * export that never had one is new: the client finds that by itself.
+	 * export that never had one, or none but this one that looks twice, is new: the client
+	 * finds that by itself.
 	 */
 	else if (msg->flags & RBLK_OPEN_AGAIN && !export->shared &&
-		 !uuid_is_null(&export->last_writer) && export->writer_epoch != msg->writer_epoch)
+		 !uuid_is_null(&export->last_writer) &&
+		 !uuid_equal(&export->last_writer, &path->session_id) &&
+		 export->writer_epoch != msg->writer_epoch)
 		status = RBLK_WRITTEN;
 	else if (!open->read_only && export->writers && !export->shared && !again)
 		status = RBLK_BUSY;
