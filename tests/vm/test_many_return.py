@@ -14,6 +14,7 @@ from rblklab.waits import sessions_end, until
 SESSIONS, FULL = 32, 100
 AWAY = 6.0  # seconds; the pauses between attempts are 2 to 6 s by then
 MOMENT = 0.5  # so fast do these machines serve half of them
+BUSY = 2.0  # and so fast when they have something else to do
 # A pause of 10 s at most, an attempt that had just begun, and the work of all of them
 BACK = {"safety": 30.0, "lockdep": 90.0, "stock": 30.0}
 ARRIVALS = "/run/arrivals"
@@ -119,8 +120,10 @@ def test_many_return(rig, sessions, how, pauses):
           f"all were back {took:.1f} s after the server: {times}")
     # An event may be lost; that no session is, comes below
     assert len(times) > len(devices) * 3 / 4
-    if how == "module":
-        assert (most <= len(times) / 2) == pauses and (times[-1] > 4 * MOMENT or not pauses), times
+    if how == "module" and pauses:
+        assert most <= len(times) / 2 and times[-1] > 4 * MOMENT, times
+    elif how == "module":
+        assert crowd(times, BUSY) > len(times) / 2, times
     clients = sorted(session["client_name"] for session in rig.server.json("session", "list")["server_sessions"])
     assert clients == sorted(names)
     if how == "cut":
