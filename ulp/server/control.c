@@ -97,7 +97,7 @@ static enum rblk_status rblk_srv_extents(struct rblk_srv_path *path,
 	 * Who asks for what was cut off has not seen that message yet, but will before the reply;
 	 * who has seen it counts on no more than there is.
 	 */
-	nr = ((open->size - 1) >> open->plan.extent_shift) + 1;
+	nr = rblk_srv_nr_extents(open, open->size);
 	if (msg->first >= nr)
 		nr = open->nr_extents;
 	count = min_t(u32, nr - msg->first, RBLK_RKEYS_MAX);

@@ -140,7 +140,7 @@ static int rblk_srv_register_with(struct rblk_srv_path *path, struct rblk_srv_op
 	open->size = open->export->size;
 	open->incarnation = open->export->incarnation;
 	mutex_unlock(&rblk_srv_lock);
-	nr = ((open->size - 1) >> open->plan.extent_shift) + 1;
+	nr = rblk_srv_nr_extents(open, open->size);
 	open->extents = kvcalloc(nr, sizeof(*open->extents), GFP_KERNEL);
 	if (!open->extents)
 		return -ENOMEM;

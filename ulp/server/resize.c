@@ -80,11 +80,6 @@ static void rblk_srv_resize_done(struct rblk_srv_open *open, u64 size)
 	rblk_srv_withdraw_closed();
 }
 
-static u32 rblk_srv_nr_extents(const struct rblk_srv_open *open, u64 size)
-{
-	return ((size - 1) >> open->plan.extent_shift) + 1;
-}
-
 /* Is something left that its client has not said yet that it uses no more? */
 static bool rblk_srv_resize_owed(const struct rblk_srv_open *open)
 {

@@ -194,6 +194,12 @@ struct rblk_srv_open {
 	struct list_head	replaced;
 };
 
+/* Of an export of SIZE bytes, as it is cut for an open. */
+static inline u32 rblk_srv_nr_extents(const struct rblk_srv_open *open, u64 size)
+{
+	return ((size - 1) >> open->plan.extent_shift) + 1;
+}
+
 /**
  * struct rblk_srv_withdraw - opens that clients have to give up
  * @export: of this export
