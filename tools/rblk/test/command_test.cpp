@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // The rest of the commands, the command line and the table of commands.
+#include <cerrno>
 #include <set>
 #include <sstream>
 
@@ -79,6 +80,32 @@ TEST(NoModule, IsSaidByEveryCommand) {
         EXPECT_EQ(json.err, "");
         EXPECT_EQ(json_of(json.out)["error"]["code"], "module_not_loaded");
     }
+}
+
+// One request, one that has a reply, one dump.
+TEST(NoModule, IsSaidIfItGoesAfterItWasFound) {
+    const std::pair<std::vector<std::string>, const char*> table[] = {
+        {{"export", "remove", "x"}, "rblk-server"}, {{"export", "list"}, "rblk-server"},
+        {{"export", "show", "x"}, "rblk-server"},   {{"map", "10.0.0.1", "x"}, "rblk-client"},
+        {{"device", "list"}, "rblk-client"},        {{"unmap", "0"}, "rblk-client"},
+    };
+    for (const auto& [words, name] : table) {
+        Rig rig;
+        rig.kernel.load_client([](const Seen&) { return Answer(); });
+        rig.kernel.load_server([](const Seen&) { return Answer(); });
+        rig.kernel.going = {name};
+        auto outcome = rig.run(words);
+        EXPECT_EQ(outcome.exit, 8) << words[0] << outcome.err;
+        EXPECT_TRUE(has(outcome.err, std::string("the kernel has no ") + name + " loaded"))
+            << outcome.err;
+        EXPECT_TRUE(has(outcome.err, "unloaded after the command had begun")) << outcome.err;
+    }
+}
+
+// An object that is missing has the same number.
+TEST_F(CommandTest, WhatIsMissingIsNoModuleThatIsMissing) {
+    server = [](const Seen&) { return Answer::refuse(ENOENT); };
+    EXPECT_EQ(rig.run({"export", "remove", "x"}).exit, 3);
 }
 
 TEST_F(CommandTest, ExportAdd) {

@@ -103,6 +103,8 @@ Answer FakeKernel::controller(const Seen& request) {
     for (const auto& [id, family] : families_)
         if (family.name == wanted)
             answer.replies.push_back(family_attributes(family.name, id, "events", family.group));
+    if (going.contains(wanted))
+        std::erase_if(families_, [&](const auto& item) { return item.second.name == wanted; });
     return answer.replies.empty() ? Answer::refuse(ENOENT) : answer;
 }
 

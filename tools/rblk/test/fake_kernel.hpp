@@ -61,6 +61,8 @@ public:
     std::set<std::uint32_t> joined;
     // Asked for by name, which loads modules.
     std::vector<std::string> named;
+    // Unloaded as soon as somebody has found it.
+    std::set<std::string> going;
 
 private:
     friend class FakeTransport;

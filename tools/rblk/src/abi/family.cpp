@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "abi/family.hpp"
 
+#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -75,8 +76,34 @@ Message FamilyUser::dump(std::uint8_t command, const AttributeSpec& spec) const 
                    static_cast<std::uint8_t>(family_.version), spec);
 }
 
+// What the kernel says of a number that belongs to no family, an object that is missing has as
+// well.
+void FamilyUser::still_there(const KernelError& error) {
+    if (error.error() != ENOENT || !error.text().empty()) return;
+    auto now = genl_.find_family(family_.name);
+    if (now && now->id == family_.id) return;
+    throw Error(Exit::module_not_loaded, fmt::format("the kernel has no {} loaded", family_.name),
+                fmt::format("it was unloaded after the command had begun: 'modprobe {}' loads it "
+                            "again",
+                            family_.name));
+}
+
+std::vector<Bytes> FamilyUser::send(Message message) try {
+    return genl_.request(std::move(message));
+} catch (const KernelError& error) {
+    still_there(error);
+    throw;
+}
+
+std::vector<Bytes> FamilyUser::list(Message message) try {
+    return genl_.dump(std::move(message));
+} catch (const KernelError& error) {
+    still_there(error);
+    throw;
+}
+
 Bytes FamilyUser::ask(Message message) {
-    auto replies = genl_.request(std::move(message));
+    auto replies = send(std::move(message));
     if (replies.size() != 1)
         throw DecodeError(
             fmt::format("{}: {} replies to one question", family_.name, replies.size()));

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "error.hpp"
 #include "input/address.hpp"
 #include "netlink/genl.hpp"
 
@@ -26,7 +27,8 @@ std::optional<Address> opt_address(const Attributes& attributes, unsigned type);
 Uuid required_uuid(const Attributes& attributes, unsigned type);
 Address required_address(const Attributes& attributes, unsigned type);
 
-// Requests to one family.
+// Requests to one family. Each throws Error with Exit::module_not_loaded if its module went since
+// it was found.
 class FamilyUser {
 public:
     FamilyUser(Genl& genl, const Family& family) : genl_(genl), family_(family) {}
@@ -34,12 +36,14 @@ public:
     Message request(std::uint8_t command, const AttributeSpec& spec) const;
     Message dump(std::uint8_t command, const AttributeSpec& spec) const;
 
-    std::vector<Bytes> send(Message message) { return genl_.request(std::move(message)); }
+    std::vector<Bytes> send(Message message);
     // A request that must have one reply. Throws DecodeError otherwise.
     Bytes ask(Message message);
-    std::vector<Bytes> list(Message message) { return genl_.dump(std::move(message)); }
+    std::vector<Bytes> list(Message message);
 
 private:
+    void still_there(const KernelError& error);
+
     Genl& genl_;
     Family family_;
 };
