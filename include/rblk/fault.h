@@ -14,6 +14,9 @@
 #include <rdma/ib_verbs.h>
 #include <rblk/limits.h>
 
+#define RBLK_FAULT_SWEEP_MS	1000
+#define RBLK_FAULT_CM_END_MS	20000
+
 /* Points that fail with an errno. Each pass counts: the k-th is the k-th connection's. */
 enum rblk_fault {
 	RBLK_FAULT_CM_ID,	/* make a CM id */
@@ -37,6 +40,8 @@ enum rblk_fault {
 	RBLK_FAULT_POST,	/* post a READ or a WRITE */
 	RBLK_FAULT_INV,		/* post an invalidation */
 	RBLK_FAULT_FENCE,	/* end a path that another one asks to end: not yet */
+	RBLK_FAULT_SWEEP,	/* sweep a lost path: only after RBLK_FAULT_SWEEP_MS */
+	RBLK_FAULT_CM_END,	/* be done with a CM id: only after RBLK_FAULT_CM_END_MS */
 
 	/* Works, in which one allocation fails. Each run of the work is a pass. */
 	RBLK_FAULT_WORK_ACCEPT,

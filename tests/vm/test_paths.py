@@ -10,6 +10,7 @@ from rblklab.waits import until
 
 LINKS = 2
 NOTICE = 6.0  # what the transport takes to give up, and some more
+CM_END = 20.0  # seconds that the fault point cm_end lets an id's end take
 FAILOVER = {"safety": 2.0, "lockdep": 6.0, "stock": 2.0}  # from there to the next answer
 
 
@@ -60,6 +61,25 @@ def test_one_path_is_lost(rig, disk, how):
         for node in rig.lab.nodes:
             node.rdma_link_delete(0)
             node.rdma_link_add(0)
+
+
+def test_the_end_of_a_path_takes_long(rig, disk):
+    """The connection manager holds on to what it has of a link that is down: what was in flight does not wait for it."""
+    rig.injects = True
+    job = verifier(rig, disk, 600)
+    carries(rig, 0)
+    # Its end is confirmed before there is anything to be sent again: nobody else comes to do it
+    faults = [Fault(rig.b, point) for point in ("sweep", "cm_end")]
+    for fault in faults:
+        fault.order(1)
+    break_next_post(rig)
+    carries(rig, 1)
+    assert paths(rig)[0]["state"] in ("failed", "fenced"), "it ended too early to show anything"
+    both_live(rig, BACK + 2 * CM_END)
+    assert [fault.seen()[1] for fault in faults] == [1, 1]
+    longest = ended(rig, job)
+    print(f"--- longest I/O {longest:.2f} s")
+    assert longest < 1 + NOTICE + FAILOVER[rig.kind]
 
 
 def test_turn_by_turn(rig, disk):

@@ -172,6 +172,7 @@ struct rblk_clt_route {
  * @attempts: failed ones since it was last live for long enough
  * @connects: how often it became live
  * @losses: how often it was lost then
+ * @ending: works are to tear it down
  * @drained: it is not to be active
  * @carried: it was active in this generation, so that something may be on its way
  * @fence: generation that carried I/O and that the server has to end; 0 for none
@@ -199,7 +200,8 @@ struct rblk_clt_route {
  * @control: its control connection
  * @queues: its I/O connections
  * @nr_queues: how many
- * @fail_work: tears it down after an error
+ * @fail_work: ends what goes on there after an error
+ * @free_work: tears down what is left of it then
  * @connect_work: brings it up again
  * @reopen_work: opens on it what the server refused when it came up
  * @revokes: messages of withdrawal that wait for a thread
@@ -221,6 +223,7 @@ struct rblk_clt_path {
 	u32			attempts;
 	u32			connects;
 	u32			losses;
+	bool			ending;
 	bool			drained;
 	bool			carried;
 	u32			fence;
@@ -250,6 +253,7 @@ struct rblk_clt_path {
 	struct rblk_clt_queue	*queues;
 	u32			nr_queues;
 	struct work_struct	fail_work;
+	struct work_struct	free_work;
 	struct delayed_work	connect_work;
 	struct delayed_work	reopen_work;
 	atomic_t		revokes;
@@ -474,6 +478,7 @@ struct rblk_clt_map_args {
 
 /* main.c */
 extern struct workqueue_struct *rblk_clt_wq;
+extern struct workqueue_struct *rblk_clt_free_wq;
 extern struct workqueue_struct *rblk_clt_connect_wq;
 extern struct workqueue_struct *rblk_clt_submit_wq;
 extern struct workqueue_struct *rblk_clt_fence_wq;
@@ -557,6 +562,8 @@ int rblk_clt_path_add(u32 index, const struct rblk_clt_route *route, unsigned lo
 int rblk_clt_path_drop(u32 index, u32 number, bool force, struct netlink_ext_ack *extack);
 int rblk_clt_path_drain(u32 index, u32 number, bool force, struct netlink_ext_ack *extack);
 int rblk_clt_path_undrain(u32 index, u32 number, struct netlink_ext_ack *extack);
+#define RBLK_CLT_RETUNE		"it was to connect with other parameters"
+bool rblk_clt_path_untuned(const struct rblk_clt_path *path);
 void rblk_clt_tune(struct rblk_conn_tuning *tuning, const struct rblk_clt_tune *tune);
 int rblk_clt_path_tune(u32 index, u32 number, const struct rblk_clt_tune *tune,
 		       struct netlink_ext_ack *extack);

@@ -175,8 +175,10 @@ static int rblk_clt_control_create(struct rblk_clt_path *path, unsigned long dea
 		return PTR_ERR(dev);
 	}
 	path->dev = dev;
+	spin_lock_irq(&session->lock);
 	strscpy(path->rdma_device, dev->ib->name, sizeof(path->rdma_device));
 	path->rdma_port = conn->id->port_num;
+	spin_unlock_irq(&session->lock);
 
 	err = rblk_plan_queue(&dev->caps, &want, &path->plan, what);
 	if (!err)

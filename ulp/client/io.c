@@ -366,7 +366,7 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 		return BLK_STS_IOERR;
 
 	/*
-	 * Pairs with synchronize_rcu() in rblk_clt_path_teardown(), rblk_clt_go_on(),
+	 * Pairs with synchronize_rcu() in rblk_clt_path_cut(), rblk_clt_go_on(),
 	 * rblk_clt_fail_waiting() and rblk_clt_keys_publish().
 	 */
 	rcu_read_lock();

@@ -7,11 +7,13 @@
 #include "client.h"
 
 /*
- * Tear-down after errors. WQ_MEM_RECLAIM: whoever reclaims memory may wait for the
+ * Ends what a lost path did. WQ_MEM_RECLAIM: whoever reclaims memory may wait for the
  * requests that it ends. Unbound, since one tear-down may take seconds and must not
  * hold up another.
  */
 struct workqueue_struct *rblk_clt_wq;
+/* Waits for the CM, which knows no limit: the rest of the tear-down. */
+struct workqueue_struct *rblk_clt_free_wq;
 /* Waits for servers, which the works that end requests must not wait for. */
 struct workqueue_struct *rblk_clt_connect_wq;
 /* Waits for tags, which the works that end requests give back. */
@@ -29,11 +31,16 @@ static int __init rblk_clt_init(void)
 	rblk_clt_wq = alloc_workqueue("rblk-client", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rblk_clt_wq)
 		return -ENOMEM;
+	rblk_clt_free_wq = alloc_workqueue("rblk-client-free", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rblk_clt_free_wq) {
+		err = -ENOMEM;
+		goto err_wq;
+	}
 	rblk_clt_connect_wq = alloc_workqueue("rblk-client-connect", WQ_UNBOUND | WQ_MEM_RECLAIM,
 					      0);
 	if (!rblk_clt_connect_wq) {
 		err = -ENOMEM;
-		goto err_wq;
+		goto err_free_wq;
 	}
 	rblk_clt_submit_wq = alloc_workqueue("rblk-client-submit", WQ_UNBOUND | WQ_MEM_RECLAIM,
 					     0);
@@ -72,6 +79,8 @@ err_submit_wq:
 	destroy_workqueue(rblk_clt_submit_wq);
 err_connect_wq:
 	destroy_workqueue(rblk_clt_connect_wq);
+err_free_wq:
+	destroy_workqueue(rblk_clt_free_wq);
 err_wq:
 	destroy_workqueue(rblk_clt_wq);
 	return err;
@@ -88,6 +97,7 @@ static void __exit rblk_clt_exit(void)
 	destroy_workqueue(rblk_clt_fence_wq);
 	destroy_workqueue(rblk_clt_submit_wq);
 	destroy_workqueue(rblk_clt_connect_wq);
+	destroy_workqueue(rblk_clt_free_wq);
 	destroy_workqueue(rblk_clt_wq);
 }
 

@@ -2,6 +2,7 @@
 /*
  * The life of a path: its state, what happens on an error, and how it ends.
  */
+#include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -91,7 +92,7 @@ void rblk_clt_path_error_of(struct rblk_clt_path *path, u32 generation, int err,
 		 * lock: else path_remove() could cancel the work before it is queued.
 		 */
 		else
-			queue_work(rblk_clt_wq, &path->fail_work);
+			path->ending = queue_work(rblk_clt_wq, &path->fail_work);
 	}
 	spin_unlock_irqrestore(&session->lock, flags);
 }
@@ -156,21 +157,12 @@ static void rblk_clt_path_dev_removed(struct rblk_dev_user *user)
 	rblk_clt_path_error(path, -ENODEV, "the RDMA device went away");
 }
 
-/**
- * rblk_clt_path_teardown - destroy the objects of a path, however many it has
- * @path: the path, in no state in which requests are posted
- *
- * Order: no new posts (grace period); queue pairs drained and destroyed, I/O first;
- * MRs; requests that were in flight, see rblk_clt_sweep(); CM ids; PD; device. A request ends only
- * after every queue pair of the path is gone, so that no DMA follows; and before
- * anything waits for the CM, which knows no limit.
- *
- * Context: Process context. Sleeps; the requests end in a bounded time. The caller
- * holds the path's lock.
+/*
+ * The part of the tear-down that takes a bounded time: of a path in no state in which requests
+ * are posted, what a peer can reach ends, and then what was in flight, see rblk_clt_sweep().
  */
-void rblk_clt_path_teardown(struct rblk_clt_path *path)
+static void rblk_clt_path_cut(struct rblk_clt_path *path)
 {
-	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_queue *queues = path->queues;
 	u32 i, nr = path->nr_queues;
 
@@ -188,9 +180,20 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 	mutex_unlock(&path->control.ask_lock);
 	for (i = 0; i < nr; i++)
 		rblk_clt_queue_mrs_free(&queues[i]);
-	if (session->tag_set_ready)
+	if (rblk_fault(RBLK_FAULT_SWEEP))
+		msleep(RBLK_FAULT_SWEEP_MS);
+	if (path->session->tag_set_ready)
 		rblk_clt_sweep(path);
-	for (i = 0; i < nr; i++)
+}
+
+/* The rest, after the cut. The CM is in no hurry: one of a link that is down waits for the link. */
+static void rblk_clt_path_free(struct rblk_clt_path *path)
+{
+	struct rblk_clt_session *session = path->session;
+	struct rblk_clt_queue *queues = path->queues;
+	u32 i;
+
+	for (i = 0; i < path->nr_queues; i++)
 		rblk_conn_destroy(&queues[i].conn);
 	rblk_conn_destroy(&path->control.conn);
 
@@ -215,6 +218,24 @@ void rblk_clt_path_teardown(struct rblk_clt_path *path)
 }
 
 /**
+ * rblk_clt_path_teardown - destroy the objects of a path, however many it has
+ * @path: the path, in no state in which requests are posted
+ *
+ * Order: no new posts (grace period); queue pairs drained and destroyed, I/O first;
+ * MRs; requests that were in flight, see rblk_clt_sweep(); CM ids; PD; device. A request ends only
+ * after every queue pair of the path is gone, so that no DMA follows; and before
+ * anything waits for the CM, which knows no limit.
+ *
+ * Context: Process context. Sleeps; the requests end in a bounded time. The caller
+ * holds the path's lock.
+ */
+void rblk_clt_path_teardown(struct rblk_clt_path *path)
+{
+	rblk_clt_path_cut(path);
+	rblk_clt_path_free(path);
+}
+
+/**
  * rblk_clt_path_notify - tell who listens that a path, and what depends on it, changed
  * @path: the path
  *
@@ -232,7 +253,10 @@ void rblk_clt_path_notify(struct rblk_clt_path *path)
 		rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
 }
 
-/* What was torn down is made again after a while, unless it is not to come back. */
+/*
+ * What was torn down is made again after a while, unless it is not to come back. Who still has to
+ * tear it down does that then.
+ */
 static void rblk_clt_path_retry(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
@@ -240,7 +264,7 @@ static void rblk_clt_path_retry(struct rblk_clt_path *path)
 
 	spin_lock_irq(&session->lock);
 	/* Under the lock: else path_remove() could cancel the work before it is queued. */
-	if (session->reconnect && session->tag_set_ready &&
+	if (session->reconnect && session->tag_set_ready && !path->ending &&
 	    rblk_clt_path_state(path, RBLK_PATH_BACKOFF)) {
 		ms = rblk_backoff_ms(path->attempts++, get_random_u32());
 		if (rblk_fault_hurry())
@@ -251,23 +275,11 @@ static void rblk_clt_path_retry(struct rblk_clt_path *path)
 	spin_unlock_irq(&session->lock);
 }
 
-/* After an error. Requests wait or fail from here on. */
-static void rblk_clt_path_fail_work(struct work_struct *work)
+/* What was in flight on a lost path has come to the rest of what waits, or has failed. */
+static void rblk_clt_path_swept(struct rblk_clt_path *path)
 {
-	struct rblk_clt_path *path = container_of(work, struct rblk_clt_path, fail_work);
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_device *dev;
-	unsigned int noio = memalloc_noio_save();
-
-	rblk_fault_work_begin(RBLK_FAULT_WORK_FAIL);
-	mutex_lock(&rblk_clt_lock);
-	rblk_clt_paths_lost(session, path->lost_at);
-	mutex_unlock(&rblk_clt_lock);
-	/* Whoever reclaims memory may wait for the requests that this ends. */
-	mutex_lock(&path->lock);
-	rblk_clt_path_teardown(path);
-	mutex_unlock(&path->lock);
-	memalloc_noio_restore(noio);
 
 	/* The work that has it ended may be waiting for an answer. */
 	rblk_clt_fence_stopped(session);
@@ -284,13 +296,54 @@ static void rblk_clt_path_fail_work(struct work_struct *work)
 				    rblk_clt_path_of(dev) ? "goes on over another path" :
 				    rblk_clt_may_wait(dev) ? "waits" : "fails");
 	}
-	rblk_clt_path_notify(path);
+	/* The last device may be gone since, and the session with it. */
+	if (session->users)
+		rblk_clt_path_notify(path);
 	mutex_unlock(&rblk_clt_lock);
+}
+
+/* After an error. Requests wait or fail from here on. */
+static void rblk_clt_path_fail_work(struct work_struct *work)
+{
+	struct rblk_clt_path *path = container_of(work, struct rblk_clt_path, fail_work);
+	struct rblk_clt_session *session = path->session;
+	unsigned int noio = memalloc_noio_save();
+
+	rblk_fault_work_begin(RBLK_FAULT_WORK_FAIL);
+	mutex_lock(&rblk_clt_lock);
+	rblk_clt_paths_lost(session, path->lost_at);
+	mutex_unlock(&rblk_clt_lock);
+	/* Whoever reclaims memory may wait for the requests that this ends. */
+	mutex_lock(&path->lock);
+	rblk_clt_path_cut(path);
+	/* They go on over another path now, not when the CM is done with this one. */
+	rblk_clt_path_swept(path);
+	mutex_unlock(&path->lock);
+	queue_work(rblk_clt_free_wq, &path->free_work);
+	memalloc_noio_restore(noio);
+	rblk_fault_work_end(RBLK_FAULT_WORK_FAIL);
+}
+
+/*
+ * The rest of it. A work of its own: what the CM holds up must hold up no requests, not even
+ * where one rescuer does all works of a queue.
+ */
+static void rblk_clt_path_free_work(struct work_struct *work)
+{
+	struct rblk_clt_path *path = container_of(work, struct rblk_clt_path, free_work);
+	unsigned int noio = memalloc_noio_save();
+
+	mutex_lock(&path->lock);
+	rblk_clt_path_free(path);
+	mutex_unlock(&path->lock);
+	memalloc_noio_restore(noio);
+	spin_lock_irq(&path->session->lock);
+	path->ending = false;
+	spin_unlock_irq(&path->session->lock);
 	/* One that comes and goes is not a new one each time. */
 	if (time_after(path->lost_at, path->live_since + RBLK_CLT_STABLE))
 		path->attempts = 0;
 	rblk_clt_path_retry(path);
-	rblk_fault_work_end(RBLK_FAULT_WORK_FAIL);
 }
 
 static void rblk_clt_path_connect_work(struct work_struct *work)
@@ -375,6 +428,7 @@ bool rblk_clt_path_live(struct rblk_clt_path *path)
 {
 	struct rblk_clt_session *session = path->session;
 	struct rblk_clt_path *found = NULL;
+	u32 generation = 0;
 	bool live = false, stray;
 
 	mutex_lock(&rblk_clt_lock);
@@ -396,6 +450,9 @@ bool rblk_clt_path_live(struct rblk_clt_path *path)
 		if (rblk_clt_reopen_next(path, true))
 			queue_delayed_work(rblk_clt_connect_wq, &path->reopen_work,
 					   RBLK_CLT_REOPEN_PAUSE);
+		/* They may have been changed since it began to connect. */
+		if (rblk_clt_path_untuned(path))
+			generation = path->generation;
 	}
 	spin_unlock_irq(&session->lock);
 	if (live && session->tag_set_ready) {
@@ -406,6 +463,8 @@ bool rblk_clt_path_live(struct rblk_clt_path *path)
 	mutex_unlock(&rblk_clt_lock);
 	if (stray)
 		rblk_clt_path_error(path, -EXDEV, RBLK_CLT_STRAY);
+	if (generation)
+		rblk_clt_path_error_of(path, generation, -ESHUTDOWN, RBLK_CLT_RETUNE);
 	return live;
 }
 
@@ -457,6 +516,7 @@ void rblk_clt_path_init(struct rblk_clt_path *path, struct rblk_clt_session *ses
 	spin_lock_init(&path->control.lock);
 	rblk_conn_init(&path->control.conn, &rblk_clt_control_ops);
 	INIT_WORK(&path->fail_work, rblk_clt_path_fail_work);
+	INIT_WORK(&path->free_work, rblk_clt_path_free_work);
 	INIT_DELAYED_WORK(&path->connect_work, rblk_clt_path_connect_work);
 	INIT_DELAYED_WORK(&path->reopen_work, rblk_clt_reopen_work);
 	INIT_LIST_HEAD(&path->resizes);
@@ -525,8 +585,8 @@ void rblk_clt_path_end(struct rblk_clt_path *path)
  * rblk_clt_path_remove - end a path for good
  * @path: the path, after rblk_clt_path_end()
  *
- * Context: Process context. Sleeps, for a bounded time. The caller holds the session's setup
- * lock, or is the last who knows the session.
+ * Context: Process context. Sleeps, as long as the CM needs to end its work. The caller holds
+ * the session's setup lock, or is the last who knows the session.
  */
 void rblk_clt_path_remove(struct rblk_clt_path *path)
 {
@@ -534,11 +594,13 @@ void rblk_clt_path_remove(struct rblk_clt_path *path)
 		return;
 	/* Nothing queues the works any more: REMOVED leads to nothing that does. */
 	cancel_work_sync(&path->fail_work);
+	cancel_work_sync(&path->free_work);
 	cancel_delayed_work_sync(&path->connect_work);
 	cancel_delayed_work_sync(&path->reopen_work);
 	cancel_delayed_work_sync(&path->resize_work);
 	mutex_lock(&path->lock);
 	rblk_clt_path_teardown(path);
 	mutex_unlock(&path->lock);
+	path->ending = false;
 	path->vacant = true;
 }

@@ -276,13 +276,31 @@ void rblk_clt_tune(struct rblk_conn_tuning *tuning, const struct rblk_clt_tune *
 }
 
 /**
+ * rblk_clt_path_untuned - is a path to connect anew, with the parameters that it was given?
+ * @path: the path
+ *
+ * Context: Any. The caller holds the session's lock.
+ * Return: true if it has other ones, and would disturb nobody.
+ */
+bool rblk_clt_path_untuned(const struct rblk_clt_path *path)
+{
+	const struct rblk_conn_tuning *has = &path->tuning, *given = &path->route.tuning;
+
+	lockdep_assert_held(&path->session->lock);
+	return path->state == RBLK_PATH_LIVE && !path->carried && path->session->reconnect &&
+	       (has->tos != given->tos || has->ack_timeout != given->ack_timeout ||
+		has->retries != given->retries);
+}
+
+/**
  * rblk_clt_path_tune - change parameters of a path
  * @index: N of /dev/rblkN, of whose session it is
  * @number: of the path
  * @tune: what
  * @extack: takes the reason of a refusal
  *
- * They hold from its next connection on. One that carries no I/O makes that at once.
+ * They hold from its next connection on. One that has carried no I/O makes that at once, if
+ * anything is other than it was.
  *
  * Context: Process context. Sleeps, not for a peer.
  * Return: 0, or a negative errno.
@@ -307,16 +325,21 @@ int rblk_clt_path_tune(u32 index, u32 number, const struct rblk_clt_tune *tune,
 	path = rblk_clt_path_find(dev->session, number, extack);
 	if (!path)
 		goto out;
+	if (!READ_ONCE(session->reconnect)) {
+		NL_SET_ERR_MSG(extack,
+			       "the session does not reconnect: no connection would ever have them");
+		err = -EOPNOTSUPP;
+		goto out;
+	}
 	err = 0;
 	spin_lock_irq(&session->lock);
 	rblk_clt_tune(&path->route.tuning, tune);
-	if (path->state == RBLK_PATH_LIVE && !path->carried && session->reconnect)
+	if (rblk_clt_path_untuned(path))
 		generation = path->generation;
 	spin_unlock_irq(&session->lock);
 	/* It may have become active since: then it is lost as any other. */
 	if (generation)
-		rblk_clt_path_error_of(path, generation, -ESHUTDOWN,
-				       "it was to connect with other parameters");
+		rblk_clt_path_error_of(path, generation, -ESHUTDOWN, RBLK_CLT_RETUNE);
 	rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
 out:
 	mutex_unlock(&rblk_clt_lock);
@@ -342,7 +365,7 @@ static bool rblk_clt_path_last(const struct rblk_clt_path *path)
  * @force: also if there is no other that could carry the I/O
  * @extack: takes the reason of a refusal
  *
- * Context: Process context. Sleeps, for a bounded time.
+ * Context: Process context. Sleeps, as long as the CM needs to end its work.
  * Return: 0, or a negative errno.
  */
 int rblk_clt_path_drop(u32 index, u32 number, bool force, struct netlink_ext_ack *extack)

@@ -394,7 +394,8 @@ int rblk_clt_session_setup(struct rblk_clt_session *session,
 	}
 	/* The path's lock keeps what the plan is read from, should it fail now. */
 	mutex_lock(&path->lock);
-	if (path->nr_queues) {
+	/* One that is lost has no queue pairs, and after that no queues. */
+	if (path->nr_queues && path->control.conn.qp) {
 		session->plan = path->plan;
 		what = "no memory for the requests of the session";
 		/* Under a lock that the end of requests takes, perhaps of another session. */

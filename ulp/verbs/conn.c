@@ -2,6 +2,7 @@
 /*
  * RC connections: CM events, QP and CQ, tear-down. See include/rblk/conn.h.
  */
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
@@ -573,6 +574,8 @@ void rblk_conn_destroy(struct rblk_conn *conn)
 		return;
 	trace_rblk_conn_destroy(conn);
 	rblk_conn_cut(conn);
+	if (rblk_fault(RBLK_FAULT_CM_END))
+		msleep(RBLK_FAULT_CM_END_MS);
 	rdma_destroy_id(conn->id);
 	rblk_msgs_destroy(conn);
 	conn->id = NULL;
