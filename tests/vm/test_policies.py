@@ -305,6 +305,43 @@ def tos_of(path, port=4791):
             if frame[12:14] == b"\x08\x00" and frame[23] == 17 and struct.unpack("!H", frame[36:38])[0] == port}
 
 
+def through_sysfs(rig, device):
+    """What the files of the paths say is what the tool says; what is written there holds, if it can."""
+    def file(number, name):
+        return f"/sys/block/{device[5:]}/rblk-path{number}/{name}"
+
+    def shown(number, name):
+        return rig.b.read(file(number, name)).strip()
+
+    def write(number, name, value):
+        return rig.b.run(f"echo {value} > {file(number, name)}", check=False).code == 0
+
+    for number, path in enumerate(paths(rig)):
+        for name in ("state", "server", "source", "rdma_device", "generation", "losses", "tos", "ack_timeout", "retry_count"):
+            assert shown(number, name) == str(path[name]), (number, name)
+        for name in ("active", "drained"):
+            assert shown(number, name) == str(int(path[name])), (number, name)
+        assert shown(number, "last_error") == (path["last_error"] or "")
+    assert write(1, "ack_timeout", 15)
+    until(lambda: paths(rig)[1]["generation"] == 3, BACK, lambda: paths(rig))
+    both_live(rig)
+    for name, value in (("tos", 256), ("ack_timeout", 7), ("ack_timeout", 23), ("retry_count", 7)):
+        assert not write(1, name, value), (name, value)
+    before = [path["losses"] for path in paths(rig)]
+    assert write(1, "ack_timeout", 15) and write(1, "tos", 32)
+    assert [path["losses"] for path in paths(rig)] == before, "nothing is new"
+    # What is written while it connects holds too: it does so once more
+    rig.a.run("tc qdisc replace dev net1 root netem delay 300ms")
+    assert write(1, "retry_count", 2)
+    until(lambda: paths(rig)[1]["state"] == "connecting", BACK, lambda: paths(rig), pause=0.01)
+    assert write(1, "retry_count", 1)
+    assert paths(rig)[1]["state"] == "connecting", "it was connected already"
+    rig.a.run("tc qdisc del dev net1 root")
+    until(lambda: paths(rig)[1]["generation"] == 5, BACK, lambda: paths(rig))
+    both_live(rig)
+    assert (shown(2, "state"), shown(2, "server"), write(2, "tos", 0)) == ("removed", "", False)
+
+
 def test_parameters_of_a_path(rig, second, tmp_path):
     """Type of service on the wire; how soon a dead path is found out; for one path, and not for the other."""
     rig.server.export("disk", "8M")
@@ -316,6 +353,7 @@ def test_parameters_of_a_path(rig, second, tmp_path):
     both_live(rig)
     rig.client("path", "set", device, "0", "--ack-timeout", "18")
     assert [(path["ack_timeout"], path["generation"]) for path in paths(rig)] == [(18, 1), (14, 2)], "what carries I/O stays"
+    through_sysfs(rig, device)
     rig.client("device", "set", device, "--policy", "round-robin")
     together(rig)
     for link, tos in enumerate((16, 32)):
@@ -326,7 +364,7 @@ def test_parameters_of_a_path(rig, second, tmp_path):
     job = verifier(rig, device, 600)
     rig.relay.cut(1)
     noticed = until(lambda: active(rig) == [0], 20, lambda: paths(rig), pause=0.02)
-    print(f"found out after {noticed:.2f} s, with 67 ms and one retry")
+    print(f"found out after {noticed:.2f} s, with 134 ms and one retry")
     # 3.8 s without them
     assert noticed < 2.5
     rig.relay.heal(1)

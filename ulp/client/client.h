@@ -555,6 +555,8 @@ struct rblk_clt_tune {
 	int	retries;
 };
 
+#define RBLK_CLT_TUNE_NOTHING	((struct rblk_clt_tune) { -1, -1, -1 })
+
 /* path_admin.c */
 #define RBLK_CLT_STALE_PAUSE	200	/* ms to wait where the server has an older one still */
 int rblk_clt_path_add(u32 index, const struct rblk_clt_route *route, unsigned long deadline,
@@ -645,6 +647,47 @@ bool rblk_clt_uses_other_keys(struct rblk_clt_device *dev, struct rblk_clt_path 
 /* sysfs.c */
 int rblk_clt_sysfs_create(struct rblk_clt_device *dev);
 void rblk_clt_sysfs_free(struct rblk_clt_device *dev);
+
+/* sysfs_path.c */
+void rblk_clt_sysfs_path_init(void);
+const struct attribute_group *rblk_clt_sysfs_path_group(u32 index);
+
+/**
+ * struct rblk_clt_path_facts - what may change of a path at any time, of one moment
+ * @state: its state
+ * @generation: how often it tried to connect
+ * @connects: how often it became live
+ * @losses: how often it was lost then
+ * @queues: I/O connections it has
+ * @active: it carries I/O
+ * @drained: it is not to
+ * @what: why it last failed, in words; NULL if it did not
+ * @tuning: as asked for
+ * @server_device: number of the server's RDMA device, 0 if unknown
+ * @source: address it comes from, of no family while it never connected
+ * @server: address of the server
+ * @rdma_device: name of its device; empty while it never had one
+ * @rdma_port: port of the device
+ */
+struct rblk_clt_path_facts {
+	enum rblk_path_state	state;
+	u32			generation;
+	u32			connects;
+	u32			losses;
+	u32			queues;
+	bool			active;
+	bool			drained;
+	const char		*what;
+	struct rblk_conn_tuning	tuning;
+	u32			server_device;
+	struct sockaddr_storage	source;
+	struct sockaddr_storage	server;
+	char			rdma_device[IB_DEVICE_NAME_MAX];
+	u32			rdma_port;
+};
+
+/* netlink_path.c */
+void rblk_clt_path_facts(struct rblk_clt_path *path, struct rblk_clt_path_facts *facts);
 
 /* netlink.c */
 int rblk_clt_netlink_init(void);

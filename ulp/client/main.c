@@ -64,6 +64,7 @@ static int __init rblk_clt_init(void)
 		err = -ENOMEM;
 		goto err_revoke_wq;
 	}
+	rblk_clt_sysfs_path_init();
 	err = rblk_clt_netlink_init();
 	if (err)
 		goto err_size_wq;

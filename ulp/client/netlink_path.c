@@ -89,25 +89,14 @@ static int rblk_clt_fill_counters(struct sk_buff *skb, struct rblk_clt_path *pat
 				     div_u64(sum.latency_ns, timed)) : 0);
 }
 
-/* What may change at any time, of one moment. */
-struct rblk_clt_path_facts {
-	enum rblk_path_state	state;
-	u32			generation;
-	u32			connects;
-	u32			losses;
-	u32			queues;
-	bool			active;
-	bool			drained;
-	const char		*what;
-	struct rblk_conn_tuning	tuning;
-	u32			server_device;
-	struct sockaddr_storage	source;
-	struct sockaddr_storage	server;
-	char			rdma_device[IB_DEVICE_NAME_MAX];
-	u32			rdma_port;
-};
-
-static void rblk_clt_path_facts(struct rblk_clt_path *path, struct rblk_clt_path_facts *facts)
+/**
+ * rblk_clt_path_facts - look at a path
+ * @path: the path
+ * @facts: takes what may change at any time, of one moment
+ *
+ * Context: Process context. Does not sleep.
+ */
+void rblk_clt_path_facts(struct rblk_clt_path *path, struct rblk_clt_path_facts *facts)
 {
 	struct rblk_clt_session *session = path->session;
 

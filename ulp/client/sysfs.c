@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/block/rblkN/rblk/ and /sys/block/rblkN/rblk-queueK/: facts and counters,
- * one value a file. Documented in Documentation/ABI/testing/sysfs-block-rblk.
+ * one value a file; the paths are in sysfs_path.c. Documented in
+ * Documentation/ABI/testing/sysfs-block-rblk.
  */
 #include <linux/blkdev.h>
 #include <linux/device.h>
@@ -292,7 +293,8 @@ int rblk_clt_sysfs_create(struct rblk_clt_device *dev)
 	struct rblk_clt_queue_group *queues;
 	u32 i;
 
-	dev->groups = kcalloc(dev->nr_queues + 2, sizeof(*dev->groups), GFP_KERNEL);
+	dev->groups = kcalloc(1 + dev->nr_queues + RBLK_CLT_PATHS + 1, sizeof(*dev->groups),
+			      GFP_KERNEL);
 	queues = kcalloc(dev->nr_queues, sizeof(*queues), GFP_KERNEL);
 	dev->queue_groups = queues;
 	if (!dev->groups || !queues)
@@ -300,8 +302,10 @@ int rblk_clt_sysfs_create(struct rblk_clt_device *dev)
 	dev->groups[0] = &rblk_clt_group;
 	for (i = 0; i < dev->nr_queues; i++) {
 		rblk_clt_queue_group_init(&queues[i], &dev->stats[i], i);
-		dev->groups[i + 1] = &queues[i].group;
+		dev->groups[1 + i] = &queues[i].group;
 	}
+	for (i = 0; i < RBLK_CLT_PATHS; i++)
+		dev->groups[1 + dev->nr_queues + i] = rblk_clt_sysfs_path_group(i);
 	return 0;
 }
 
