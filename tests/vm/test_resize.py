@@ -22,6 +22,7 @@ SESSION, ANOTHER = b"\x11" * 16, b"\x12" * 16
 SEEN_IN = {"safety": 1.0, "lockdep": 4.0, "stock": 1.0}  # from the command to the event, with the start of the tool
 GIVEN_UP_IN = 5.0  # what a client has to give up what is cut off
 SLACK = {"safety": 5.0, "lockdep": 15.0, "stock": 5.0}
+PROBED = 5.0  # how often the client looks after its paths
 LATE = {"safety": 300, "lockdep": 800, "stock": 300}  # ms that messages take; with the keys that is twice
 EVENTS = "/run/uevents"
 RESIZE_FS = 0x40086610  # EXT4_IOC_RESIZE_FS
@@ -424,6 +425,31 @@ def test_memory_is_short_for_one_path(rig, disk, size):
     assert rig.client.devices()[disk]["state"] == "live"
     assert rig.client.devices()[disk]["incarnation"] == listed(rig)["incarnation"]
     ended(rig, job)
+
+
+def test_a_path_without_memory_is_relieved(rig, disk):
+    """It became the active one when the other was lost. When that is back, the device does not wait for the server's next try."""
+    rig.injects = True
+    fault = Fault(rig.a, "mr")
+    # It tries again less and less often: after 5 s, 10 s, 20 s
+    fault.order(1)
+    command = rig.spawn(rig.a, rig.server.command("export", "resize", "disk", "48M"))
+    for _ in range(2):
+        until(lambda: fault.seen()[1] == 1, 30, "a try")
+        fault.order(1)
+    until(lambda: fault.seen()[1] == 1, 30, "a try")
+    command.wait(10)
+    assert size_of(rig, disk) == 48 * MIB
+    job = verifier(rig, disk, 600, offset="44m")
+    break_next_post(rig)
+    until(lambda: paths(rig)[1]["generation"] == 2, 2 * PROBED + SLACK[rig.kind], lambda: paths(rig))
+    assert paths(rig)[1]["last_error"] == "another path serves more devices"
+    carries(rig, 0)
+    longest = ended(rig, job)
+    print(f"longest I/O {longest:.1f} s")
+    # The control: it did wait
+    assert 1 < longest < 2 * PROBED + SLACK[rig.kind]
+    both_live(rig, 60)
 
 
 @pytest.mark.parametrize("then", ("smaller", "smaller and as before", "larger"))

@@ -573,7 +573,24 @@ int rblk_clt_reopen(struct rblk_clt_path *path, const char **what)
 }
 
 /**
- * rblk_clt_served - how many devices of its session are open on a path
+ * rblk_clt_serves - is a device open on a path that it could do I/O on?
+ * @path: the path
+ * @dev: the device; to one that has come to its end no path is of use
+ *
+ * Context: Any.
+ * Return: true if so.
+ */
+bool rblk_clt_serves(const struct rblk_clt_path *path, const struct rblk_clt_device *dev)
+{
+	const unsigned long ended = BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_CLOSED) |
+				    BIT(RBLK_DEV_REMOVING) | BIT(RBLK_DEV_LOST);
+
+	return dev->session == path->session && !(READ_ONCE(dev->flags) & ended) &&
+	       rblk_clt_attached(dev, path);
+}
+
+/**
+ * rblk_clt_served - how many devices of its session a path serves
  * @path: the path
  *
  * Context: Process context. The caller holds rblk_clt_lock.
@@ -586,7 +603,7 @@ u32 rblk_clt_served(const struct rblk_clt_path *path)
 
 	lockdep_assert_held(&rblk_clt_lock);
 	list_for_each_entry(dev, &rblk_clt_devices, entry)
-		nr += dev->session == path->session && rblk_clt_attached(dev, path);
+		nr += rblk_clt_serves(path, dev);
 	return nr;
 }
 

@@ -179,6 +179,7 @@ struct rblk_clt_route {
  * @fence_since: when it was lost, in jiffies
  * @fence_asked: when the server was asked last to end it, or since when it has to be, in jiffies
  * @draining: that one is not lost yet: what is in flight there is to end first
+ * @was_short: generation in which another path served more devices, when that was looked at last
  * @vacant: there is nothing of it, and its place may be given to another one
  * @until: when to give up, in jiffies, if it is @hurried
  * @hurried: somebody waits for it to come up
@@ -230,6 +231,7 @@ struct rblk_clt_path {
 	unsigned long		fence_since;
 	unsigned long		fence_asked;
 	bool			draining;
+	u32			was_short;
 	bool			vacant;
 	unsigned long		until;
 	bool			hurried;
@@ -533,6 +535,7 @@ void rblk_clt_active_stop(struct rblk_clt_session *session);
 void rblk_clt_active_break(struct rblk_clt_session *session, const char *what);
 struct rblk_clt_path *rblk_clt_active_found(struct rblk_clt_path *path);
 struct rblk_clt_path *rblk_clt_active_best(struct rblk_clt_path *first, bool other);
+void rblk_clt_active_relieve(struct rblk_clt_session *session);
 void rblk_clt_go_on(struct rblk_clt_path *path);
 void rblk_clt_fence_stopped(struct rblk_clt_session *session);
 void rblk_clt_policy_set(struct rblk_clt_session *session, enum rblk_policy policy);
@@ -591,6 +594,7 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long 
 void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
 void rblk_clt_device_spread(struct rblk_clt_device *dev);
 unsigned long rblk_clt_step_deadline(const struct rblk_clt_path *path, unsigned long deadline);
+bool rblk_clt_serves(const struct rblk_clt_path *path, const struct rblk_clt_device *dev);
 u32 rblk_clt_served(const struct rblk_clt_path *path);
 struct rblk_clt_device *rblk_clt_reopen_next(struct rblk_clt_path *path, bool refused);
 int rblk_clt_reopen(struct rblk_clt_path *path, const char **what);

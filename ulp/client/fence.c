@@ -332,6 +332,62 @@ void rblk_clt_policy_set(struct rblk_clt_session *session, enum rblk_policy poli
 		rblk_clt_notify_session(session, RBLK_CLIENT_CMD_SESSION_CHANGE_NTF);
 }
 
+/*
+ * What keeps the only active path of a session from serving a device is not over by itself, and
+ * another path could. The caller holds rblk_clt_lock and the session's lock.
+ */
+static bool rblk_clt_active_short(const struct rblk_clt_path *path,
+				  const struct rblk_clt_path *other)
+{
+	const struct rblk_clt_attach *attach;
+	const struct rblk_clt_device *dev;
+
+	list_for_each_entry(dev, &rblk_clt_devices, entry) {
+		attach = &dev->attach[path->index];
+		/* One that was not asked yet is asked next. */
+		if (rblk_clt_serves(other, dev) && !rblk_clt_attached(dev, path) &&
+		    (attach->generation == path->generation ||
+		     attach->refused == path->generation))
+			return true;
+	}
+	return false;
+}
+
+/**
+ * rblk_clt_active_relieve - end an active path where another one serves more devices
+ * @session: the session
+ *
+ * The server may have had no memory for all of a device on one path. What is short of keys is
+ * looked at twice before: they may be on their way. Where all that may are active, each device
+ * has its own choice already.
+ *
+ * Context: Process context. Does not sleep for a peer.
+ */
+void rblk_clt_active_relieve(struct rblk_clt_session *session)
+{
+	struct rblk_clt_path *path = NULL, *other;
+	u32 generation = 0;
+	bool again = false;
+
+	mutex_lock(&rblk_clt_lock);
+	spin_lock_irq(&session->lock);
+	if (hweight_long(session->active) == 1) {
+		path = &session->paths[__ffs(session->active)];
+		other = rblk_clt_active_best(path, true);
+		if (other && rblk_clt_served(other) > rblk_clt_served(path) &&
+		    rblk_clt_active_short(path, other)) {
+			generation = path->generation;
+			again = path->was_short == generation;
+		}
+		path->was_short = generation;
+	}
+	spin_unlock_irq(&session->lock);
+	mutex_unlock(&rblk_clt_lock);
+	if (again)
+		rblk_clt_path_error_of(path, generation, -ENOSPC,
+				       "another path serves more devices");
+}
+
 /**
  * rblk_clt_go_on - submit what waited for an active path
  * @path: the path that is the active one now

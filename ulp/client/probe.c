@@ -73,6 +73,7 @@ void rblk_clt_probe_work(struct work_struct *work)
 
 	for (i = 0; i < RBLK_CLT_PATHS; i++)
 		again |= rblk_clt_probe(&session->paths[i]);
+	rblk_clt_active_relieve(session);
 	memalloc_noio_restore(noio);
 	if (again)
 		queue_delayed_work(rblk_clt_wq, &session->probe_work, RBLK_CLT_PROBE_PERIOD);
