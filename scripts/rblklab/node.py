@@ -347,4 +347,7 @@ class GuestProcess:
         if self.poll() is not None:
             return
         pids = " ".join(map(str, self.family()))
-        self.node.run(f"kill -KILL {pids}", check=False, timeout=30)
+        # What it had open is closed when it is gone, or a zombie; one that waits for I/O may stay
+        alive = (f"for pid in {pids}; do case $(sed -n 's/^State:.//p' /proc/$pid/status 2>/dev/null) in ''|[ZX]*) ;; "
+                 "*) exit 0;; esac; done; exit 1")
+        self.node.run(f"kill -KILL {pids}; for i in $(seq 30); do ({alive}) || exit 0; sleep 0.1; done", check=False, timeout=30)
