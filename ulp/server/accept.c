@@ -4,14 +4,18 @@
  * request to a thread, since all that follows sleeps.
  */
 #include <crypto/utils.h>
+#include <linux/delay.h>
 #include <linux/slab.h>
 #include <rblk/fault.h>
 #include "server.h"
 
 /* For an older attempt of a path to end. */
 #define RBLK_SRV_REPLACE_TIMEOUT	(15 * HZ)
+#define RBLK_SRV_REFUSED_MAX		1024
 
 static atomic_t rblk_srv_nr_pending = ATOMIC_INIT(0);
+/* Of those that were refused: how many the CM is not done with. */
+static atomic_t rblk_srv_nr_refused = ATOMIC_INIT(0);
 
 /* Until a thread has adopted the id, whatever happens shows when it tries. */
 static int rblk_srv_pending_event(struct rdma_cm_id *id, struct rdma_cm_event *ev)
@@ -216,13 +220,32 @@ static enum rblk_status rblk_srv_accept_queue(struct rblk_srv_pending *pending)
 		rblk_srv_path_put(path);
 		return RBLK_NO_SESSION;
 	}
-	mutex_lock(&path->lock);
+	/*
+	 * Not waited for as such, either: the path may have become ready, and many of its
+	 * requests would keep the place of those of others until an open is through.
+	 */
+	while (!mutex_trylock(&path->lock)) {
+		if (READ_ONCE(path->state) != RBLK_SRV_BUILDING) {
+			rblk_srv_path_put(path);
+			return RBLK_NO_SESSION;
+		}
+		usleep_range(1000, 2000);
+	}
 	status = rblk_srv_queue_check(path, pending);
 	if (status == RBLK_OK)
 		status = rblk_srv_queue_setup(path, &path->queues[pending->req.queue], pending);
 	mutex_unlock(&path->lock);
 	rblk_srv_path_put(path);
 	return status;
+}
+
+static void rblk_srv_refused_work(struct work_struct *work)
+{
+	struct rblk_srv_pending *pending = container_of(work, struct rblk_srv_pending, work);
+
+	rdma_destroy_id(pending->id);
+	kfree(pending);
+	atomic_dec(&rblk_srv_nr_refused);
 }
 
 static void rblk_srv_accept_work(struct work_struct *work)
@@ -234,13 +257,23 @@ static void rblk_srv_accept_work(struct work_struct *work)
 	if (status == RBLK_OK)
 		status = pending->req.kind == RBLK_CONN_CONTROL ?
 			rblk_srv_accept_control(pending) : rblk_srv_accept_queue(pending);
-	if (pending->id) {
+	if (pending->id)
 		rblk_reject(pending->id, status);
+	rblk_fault_work_end(RBLK_FAULT_WORK_ACCEPT);
+	/* The CM is not done with it while its link is down: that keeps nobody's place. */
+	if (pending->id &&
+	    atomic_inc_return(&rblk_srv_nr_refused) <= RBLK_SRV_REFUSED_MAX) {
+		atomic_dec(&rblk_srv_nr_pending);
+		INIT_WORK(&pending->work, rblk_srv_refused_work);
+		queue_work(rblk_srv_rest_wq, &pending->work);
+		return;
+	}
+	if (pending->id) {
 		rdma_destroy_id(pending->id);
+		atomic_dec(&rblk_srv_nr_refused);
 	}
 	kfree(pending);
 	atomic_dec(&rblk_srv_nr_pending);
-	rblk_fault_work_end(RBLK_FAULT_WORK_ACCEPT);
 }
 
 /**
@@ -273,7 +306,7 @@ int rblk_srv_connect_request(struct rdma_cm_id *id, const struct rdma_cm_event *
 	INIT_WORK(&pending->work, rblk_srv_accept_work);
 	id->context = pending;
 	id->event_handler = rblk_srv_pending_event;
-	queue_work(rblk_srv_wq, &pending->work);
+	queue_work(rblk_srv_listen_wq, &pending->work);
 	return 0;
 
 err_busy:

@@ -51,7 +51,7 @@ static int rblk_srv_listener_event(struct rdma_cm_id *id, struct rdma_cm_event *
 	case RDMA_CM_EVENT_ADDR_CHANGE:
 		/* The id cannot be destroyed from here. */
 		WRITE_ONCE(listener->broken, true);
-		mod_delayed_work(rblk_srv_wq, &listener->work, 0);
+		mod_delayed_work(rblk_srv_listen_wq, &listener->work, 0);
 		return 0;
 	default:
 		return 0;
@@ -182,7 +182,7 @@ static void rblk_srv_listener_work(struct work_struct *work)
 	closed = listener->closed;
 	mutex_unlock(&listener->lock);
 	if (!closed)
-		queue_delayed_work(rblk_srv_wq, &listener->work,
+		queue_delayed_work(rblk_srv_listen_wq, &listener->work,
 				   err ? RBLK_SRV_LISTEN_RETRY : RBLK_SRV_LISTEN_CHECK);
 	if (changed) {
 		mutex_lock(&rblk_srv_lock);
@@ -274,7 +274,7 @@ int rblk_srv_listen_add(const struct sockaddr_storage *addr, struct netlink_ext_
 		list_add_tail(&listener->entry, &rblk_srv_listeners);
 		rblk_srv_changes++;
 		rblk_srv_nr_listeners++;
-		queue_delayed_work(rblk_srv_wq, &listener->work, RBLK_SRV_LISTEN_RETRY);
+		queue_delayed_work(rblk_srv_listen_wq, &listener->work, RBLK_SRV_LISTEN_RETRY);
 		rblk_srv_listener_notify(listener);
 	}
 	mutex_unlock(&rblk_srv_lock);
@@ -370,7 +370,7 @@ static int rblk_srv_dev_event(struct notifier_block *nb, unsigned long event, vo
 	mutex_lock(&rblk_srv_lock);
 	/* One that listens already is left as it is by the work. */
 	list_for_each_entry(listener, &rblk_srv_listeners, entry)
-		mod_delayed_work(rblk_srv_wq, &listener->work, HZ / 10);
+		mod_delayed_work(rblk_srv_listen_wq, &listener->work, HZ / 10);
 	mutex_unlock(&rblk_srv_lock);
 	return NOTIFY_OK;
 }

@@ -16,6 +16,23 @@
 #define RBLK_RESERVE		32	/* one part in so many of all memory stays free */
 
 /**
+ * rblk_srv_memory_left - is there so much memory to be had?
+ * @size: bytes
+ *
+ * Not what can be had by pushing everybody else out: this memory is not swapped and belongs to
+ * nobody that the OOM killer could find, so it would kill others.
+ *
+ * Context: Any.
+ * Return: true if so.
+ */
+bool rblk_srv_memory_left(u64 size)
+{
+	long left = si_mem_available() - (long)(totalram_pages() / RBLK_RESERVE);
+
+	return left >= 0 && size >> PAGE_SHIFT <= left;
+}
+
+/**
  * rblk_srv_memory_alloc - get memory for an export
  * @memory: to fill in
  * @size: bytes, a multiple of a block
@@ -38,13 +55,7 @@ int rblk_srv_memory_alloc(struct rblk_srv_memory *memory, u64 size, int numa_nod
 	if (numa_node != NUMA_NO_NODE)
 		gfp |= __GFP_THISNODE;
 	*what = "not enough free memory in blocks of 2 MiB";
-	/*
-	 * Not what can be had by pushing everybody else out: this memory is not swapped
-	 * and belongs to nobody that the OOM killer could find, so it would kill others.
-	 */
-	if (nr > U32_MAX || (long)nr > max(si_mem_available() -
-					   (long)(totalram_pages() / RBLK_RESERVE), 0L) >>
-					   RBLK_BLOCK_ORDER)
+	if (nr > U32_MAX || !rblk_srv_memory_left(size))
 		return -ENOMEM;
 	memory->blocks = kvcalloc(nr, sizeof(*memory->blocks), GFP_KERNEL | __GFP_NOWARN);
 	if (!memory->blocks)

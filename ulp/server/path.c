@@ -141,6 +141,14 @@ static void rblk_srv_path_end_work(struct work_struct *work)
 	mutex_unlock(&rblk_srv_lock);
 	/* The client has no rights any more: nobody need wait for the CM. */
 	complete_all(&path->ended);
+	queue_work(rblk_srv_rest_wq, &path->rest_work);
+	rblk_fault_work_end(RBLK_FAULT_WORK_END);
+}
+
+/* A work of its own: however many wait for the CM of a link that is down, other paths end. */
+static void rblk_srv_path_rest_work(struct work_struct *work)
+{
+	struct rblk_srv_path *path = container_of(work, struct rblk_srv_path, rest_work);
 
 	mutex_lock(&path->lock);
 	rblk_srv_path_teardown(path);
@@ -149,7 +157,6 @@ static void rblk_srv_path_end_work(struct work_struct *work)
 	rblk_srv_nr_paths--;
 	mutex_unlock(&rblk_srv_lock);
 	rblk_srv_path_put(path);
-	rblk_fault_work_end(RBLK_FAULT_WORK_END);
 }
 
 /* Reap a path that is not ready in time; see whether the client of another lives. */
@@ -168,6 +175,11 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 					    "its set-up was not finished in time");
 		return;
 	}
+	/* An open may take long: then nobody pings, and no place among the works is taken. */
+	if (!mutex_trylock(&path->lock)) {
+		queue_delayed_work(rblk_srv_wq, &path->ping_work, RBLK_SRV_PING_AGAIN);
+		return;
+	}
 	/*
 	 * The client's device acknowledges it, or the queue pair fails. A device whose
 	 * node hangs takes messages as long as it has receives: all buffers on their
@@ -175,7 +187,6 @@ static void rblk_srv_path_ping_work(struct work_struct *work)
 	 * acknowledges, so there the client answers.
 	 */
 	rblk_fault_work_begin(RBLK_FAULT_WORK_PING);
-	mutex_lock(&path->lock);
 	/* Where the old is let live beside the new, it must not find out that it is dead. */
 	if (READ_ONCE(path->state) == RBLK_SRV_READY && !rblk_fault_unfenced()) {
 		err = rblk_conn_send(&path->control, &ping);
@@ -245,6 +256,7 @@ struct rblk_srv_path *rblk_srv_path_create(const struct rblk_req *req)
 	INIT_LIST_HEAD(&path->session_entry);
 	INIT_WORK(&path->rx_work, rblk_srv_rx_work);
 	INIT_WORK(&path->end_work, rblk_srv_path_end_work);
+	INIT_WORK(&path->rest_work, rblk_srv_path_rest_work);
 	INIT_DELAYED_WORK(&path->ping_work, rblk_srv_path_ping_work);
 	init_completion(&path->ended);
 	rblk_conn_init(&path->control, &rblk_srv_control_ops);

@@ -48,6 +48,9 @@
 #define RBLK_SRV_PENDING_MAX	128	/* connect requests not looked at yet */
 #define RBLK_SRV_BUILD_TIMEOUT	(30 * HZ)	/* for a path to be ready */
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
+#define RBLK_SRV_PING_AGAIN	HZ	/* if its path was busy */
+/* A device may keep 16 bytes for each 4 KiB that a path has registered. */
+#define RBLK_SRV_MR_SHIFT	8
 #define RBLK_SRV_SILENCE	6	/* pings, of a client that answers them */
 #define RBLK_SRV_REVOKE_TIMEOUT	(5 * HZ)	/* for a client to close what is withdrawn */
 #define RBLK_SRV_STEAL_GRACE	(3 * HZ)	/* the same, if another client waits for it */
@@ -291,8 +294,9 @@ struct rblk_srv_queue {
  * @rx_work: works them off
  * @ping_work: reaps the path if it is not ready in time, then asks now and then
  *	whether the client's device is there
- * @end_work: tears it down
- * @ended: completed when it is torn down
+ * @end_work: ends what its client can reach
+ * @ended: completed when that is done
+ * @rest_work: tears down what is left of it then
  * @client: address of the client
  * @local: address of this node
  * @rdma_device: name of @dev
@@ -333,6 +337,7 @@ struct rblk_srv_path {
 	struct delayed_work		ping_work;
 	struct work_struct		end_work;
 	struct completion		ended;
+	struct work_struct		rest_work;
 	struct sockaddr_storage		client;
 	struct sockaddr_storage		local;
 	char				rdma_device[IB_DEVICE_NAME_MAX];
@@ -356,7 +361,9 @@ struct rblk_srv_pending {
 
 /* main.c */
 extern struct workqueue_struct *rblk_srv_wq;
+extern struct workqueue_struct *rblk_srv_listen_wq;
 extern struct workqueue_struct *rblk_srv_end_wq;
+extern struct workqueue_struct *rblk_srv_rest_wq;
 extern uuid_t rblk_srv_id;
 extern struct mutex rblk_srv_lock;
 extern u32 rblk_srv_changes;
@@ -365,6 +372,7 @@ extern u32 rblk_srv_changes;
 int rblk_srv_memory_alloc(struct rblk_srv_memory *memory, u64 size, int numa_node,
 			  const char **what);
 void rblk_srv_memory_free(struct rblk_srv_memory *memory);
+bool rblk_srv_memory_left(u64 size);
 
 /* export.c */
 extern struct list_head rblk_srv_exports;

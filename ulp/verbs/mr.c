@@ -39,10 +39,13 @@ static int rblk_mr_post(struct rblk_mr *rmr, struct rblk_conn *conn, int access)
 	int err;
 
 	/* See struct rblk_dev_caps @mr_replays. An answer that is on its way is soon there. */
-	if (conn->dev->caps.mr_replays)
-		wait_event_timeout(conn->wait,
-				   rblk_conn_tx_free(conn) == RBLK_CTL_TX || READ_ONCE(conn->error),
-				   RBLK_REG_TIMEOUT);
+	if (conn->dev->caps.mr_replays &&
+	    !wait_event_timeout(conn->wait,
+				rblk_conn_tx_free(conn) == RBLK_CTL_TX || READ_ONCE(conn->error),
+				RBLK_REG_TIMEOUT)) {
+		rblk_conn_fail(conn, -ETIMEDOUT, "the peer takes no messages");
+		return -ESHUTDOWN;
+	}
 	rmr->reg.done = rblk_mr_registered;
 	init_completion(&rmr->registered);
 	err = rblk_fault(RBLK_FAULT_REG) ?: ib_post_send(conn->qp, &wr.wr, NULL);
