@@ -227,6 +227,28 @@ def test_one_that_is_refused_holds_up_no_other(rig, disk):
     job.kill()
 
 
+READ_AHEAD = "import os; os.posix_fadvise(os.open('{device}', os.O_RDONLY), 1 << 20, 16 << 10, os.POSIX_FADV_WILLNEED)"
+
+
+def test_a_read_behind_one_that_is_read_ahead(rig, disk):
+    """The block layer merges both, and marks the first as one that is to fail soon: the second waits for the path all the same."""
+    rig.injects = True
+    merges = f"/sys/block/{disk[5:]}/stat"
+    before = int(rig.b.read(merges).split()[1])
+    rig.relay.cut()
+    first = rig.spawn(rig.b, f"dd if={disk} of=/dev/null bs=4k count=1 iflag=direct")
+    until(lambda: path_of(rig)["state"] != "live", 15, lambda: path_of(rig))
+    # Both wait, each for itself. They are merged when they are sent again, and then the path is lost once more
+    rig.b.run(["/usr/bin/python3", "-c", READ_AHEAD.format(device=disk)])
+    second = rig.spawn(rig.b, f"dd if={disk} of=/dev/null bs=4k skip=260 count=1 iflag=direct")
+    rig.b.run("sleep 0.5")
+    fault = Fault(rig.b, "post")
+    fault.order(2, 5)
+    rig.relay.heal()
+    assert [job.wait(BACK + 20).code for job in (first, second)] == [0, 0]
+    assert fault.seen()[1] == 1 and int(rig.b.read(merges).split()[1]) > before
+
+
 def test_a_path_that_serves_nothing(rig, disk):
     """
     It comes back each time, and breaks at the first request each time. That is no path, and

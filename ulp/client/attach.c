@@ -478,6 +478,11 @@ static int rblk_clt_reopen_once(struct rblk_clt_device *dev, struct rblk_clt_pat
 
 	err = rblk_clt_ask_open(dev, path, generation, RBLK_OPEN_AGAIN, deadline, &open, &status,
 				what);
+	/* Not asked: later. */
+	if (err == -EBUSY && status == RBLK_OK) {
+		rblk_clt_device_refused(dev, path, generation, *what);
+		return 0;
+	}
 	if (err && status == RBLK_OK)
 		return err == -EAGAIN ? -EREMOTEIO : err;
 	if (status == RBLK_NO_EXPORT || status == RBLK_READ_ONLY || status == RBLK_WRITTEN) {
@@ -489,6 +494,13 @@ static int rblk_clt_reopen_once(struct rblk_clt_device *dev, struct rblk_clt_pat
 		return 0;
 	}
 	err = rblk_clt_take_again(dev, path, generation, &open, sure, &closed, what);
+	/* It is this device's own trouble, and not over by a path that is lost for all of them. */
+	if (err == -ENOMEM || err == -EBUSY) {
+		rblk_clt_device_refused(dev, path, generation,
+					err == -ENOMEM ? "out of memory for its keys" : *what);
+		closed = true;
+		err = 0;
+	}
 	if (err && err != -EAGAIN)
 		return err;
 	if (closed) {

@@ -36,10 +36,42 @@ bool rblk_clt_may_wait(const struct rblk_clt_device *dev)
 			  BIT(RBLK_DEV_EXPIRED) | BIT(RBLK_DEV_LOST)));
 }
 
-/* dm has its own bios in a request of its own, and its own paths: both want to know at once. */
+/*
+ * Whoever has other paths wants to know at once. What is read ahead the block layer marks so too,
+ * when it merges it with something that is not.
+ */
+static bool rblk_clt_bio_waits(const struct bio *bio)
+{
+	return !(bio->bi_opf & REQ_FAILFAST_TRANSPORT) || bio->bi_opf & REQ_RAHEAD;
+}
+
+/* Each of its bios for itself. dm has its own in a request of its own, and other paths. */
 static bool rblk_clt_rq_waits(const struct request *rq)
 {
-	return !rq->end_io && rq->bio && !(rq->bio->bi_opf & REQ_FAILFAST_TRANSPORT);
+	const struct bio *bio;
+
+	if (rq->end_io)
+		return false;
+	for (bio = rq->bio; bio; bio = bio->bi_next)
+		if (rblk_clt_bio_waits(bio))
+			return true;
+	return false;
+}
+
+static void rblk_clt_fail_bios(struct rblk_clt_session *session, struct bio_list *bios)
+{
+	bool writes = false;
+	struct bio *bio;
+
+	/* Whoever learns of it may write something newer over another path. */
+	bio_list_for_each(bio, bios)
+		writes |= op_is_write(bio_op(bio));
+	if (writes)
+		rblk_clt_active_stop(session);
+	while ((bio = bio_list_pop(bios))) {
+		bio->bi_status = BLK_STS_TRANSPORT;
+		bio_endio(bio);
+	}
 }
 
 /**
@@ -47,12 +79,13 @@ static bool rblk_clt_rq_waits(const struct request *rq)
  * @rq: the request, started, not in flight and not mapped for DMA
  *
  * Context: Any; queue_rq calls it in the RCU read section in which it looked at the path.
- * Return: true, and the request is empty and has to be ended without an error; false
- * if its device does not wait, or whoever sent it.
+ * Return: true, and the request is empty and has to be ended without an error: what of it is
+ * not to wait has failed. False if its device does not wait, or nobody who sent it.
  */
 bool rblk_clt_wait(struct request *rq)
 {
 	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
+	struct bio_list all = BIO_EMPTY_LIST, failed = BIO_EMPTY_LIST;
 	unsigned long flags;
 	struct bio *bio;
 	bool wait;
@@ -62,13 +95,21 @@ bool rblk_clt_wait(struct request *rq)
 	/* Under the lock: who forbids it takes the lock next. */
 	spin_lock_irqsave(&dev->wait_lock, flags);
 	wait = rblk_clt_may_wait(dev);
-	if (wait) {
+	if (wait)
+		blk_steal_bios(&all, rq);
+	while ((bio = bio_list_pop(&all))) {
+		if (!rblk_clt_bio_waits(bio)) {
+			bio_list_add(&failed, bio);
+			continue;
+		}
 		/* Who cannot wait for a tag has waited for a path already. */
-		for (bio = rq->bio; bio; bio = bio->bi_next)
-			bio->bi_opf &= ~REQ_NOWAIT;
-		blk_steal_bios(&dev->waiting, rq);
+		bio->bi_opf &= ~REQ_NOWAIT;
+		if (bio->bi_opf & REQ_RAHEAD)
+			bio->bi_opf &= ~REQ_FAILFAST_MASK;
+		bio_list_add(&dev->waiting, bio);
 	}
 	spin_unlock_irqrestore(&dev->wait_lock, flags);
+	rblk_clt_fail_bios(dev->session, &failed);
 	return wait;
 }
 
@@ -76,8 +117,6 @@ bool rblk_clt_wait(struct request *rq)
 static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
 {
 	struct bio_list bios = BIO_EMPTY_LIST;
-	bool writes = false;
-	struct bio *bio;
 
 	spin_lock_irq(&dev->wait_lock);
 	/* The path may have come back: then it goes on. */
@@ -86,15 +125,7 @@ static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
 		bio_list_init(&dev->waiting);
 	}
 	spin_unlock_irq(&dev->wait_lock);
-	/* Whoever learns of it may write something newer over another path. */
-	bio_list_for_each(bio, &bios)
-		writes |= op_is_write(bio_op(bio));
-	if (writes)
-		rblk_clt_active_stop(dev->session);
-	while ((bio = bio_list_pop(&bios))) {
-		bio->bi_status = BLK_STS_TRANSPORT;
-		bio_endio(bio);
-	}
+	rblk_clt_fail_bios(dev->session, &bios);
 }
 
 /**

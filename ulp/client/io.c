@@ -375,6 +375,10 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 	flags = READ_ONCE(dev->flags);
 	if (unlikely(flags & (BIT(RBLK_DEV_REVOKED) | BIT(RBLK_DEV_LOST))))
 		status = BLK_STS_TRANSPORT;
+	/* Unmapped by force: what is not sent yet is not, so that its end is near. */
+	else if (unlikely(flags & BIT(RBLK_DEV_REMOVING) &&
+			  test_bit(GD_DEAD, &rq->q->disk->state)))
+		status = BLK_STS_TRANSPORT;
 	else if (likely(path))
 		status = rblk_clt_send(dev, path, rq);
 	else

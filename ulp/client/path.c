@@ -576,6 +576,7 @@ void rblk_clt_path_end(struct rblk_clt_path *path)
 	spin_lock_irq(&session->lock);
 	rblk_clt_path_state(path, RBLK_PATH_REMOVED);
 	WRITE_ONCE(session->active, session->active & ~BIT(path->index));
+	path->carried = false;
 	rblk_clt_order_check(session);
 	rblk_clt_path_abort(path, -ESHUTDOWN, "the path or its session is being removed");
 	spin_unlock_irq(&session->lock);

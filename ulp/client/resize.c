@@ -461,19 +461,21 @@ static void rblk_clt_keys_drain(struct rblk_clt_device *dev, struct rblk_clt_pat
 		msleep(RBLK_CLT_RESIZE_POLL);
 }
 
-static void rblk_clt_resize_answer(struct rblk_clt_path *path, u32 generation,
-				   const struct rblk_msg_resize *resize)
+/* Return: 0, or -EBUSY and it has to be done again. */
+static int rblk_clt_resize_answer(struct rblk_clt_path *path, u32 generation,
+				  const struct rblk_msg_resize *resize)
 {
 	struct rblk_msg msg = { .type = RBLK_MSG_RESIZE, .resize = *resize };
 	struct rblk_msg reply;
 	const char *what;
 
 	/* What the server makes of it is the server's: one that is in doubt ends the path. */
-	rblk_clt_ask(path, generation, &msg, &reply, NULL, false, jiffies + RBLK_CLT_ASK_TIMEOUT,
-		     &what);
+	return rblk_clt_ask(path, generation, &msg, &reply, NULL, false,
+			    jiffies + RBLK_CLT_ASK_TIMEOUT, &what) == -EBUSY &&
+	       reply.status == RBLK_OK ? -EBUSY : 0;
 }
 
-/* Return: 0 if it is dealt with, -ENOMEM if not yet; another errno breaks the path. */
+/* Return: 0 if it is dealt with, -ENOMEM or -EBUSY if not yet; another breaks the path. */
 static int rblk_clt_resize_attach(struct rblk_clt_device *dev, struct rblk_clt_path *path,
 				  u32 generation, const struct rblk_msg_resize *msg,
 				  const char **what)
@@ -488,9 +490,7 @@ static int rblk_clt_resize_attach(struct rblk_clt_device *dev, struct rblk_clt_p
 		*what = "the size that the server gives an export makes no sense";
 	/* One that says it again and again must not make work of it. */
 	if (err == -EALREADY)
-		rblk_clt_resize_answer(path, generation, msg);
-	if (err == -EALREADY)
-		return 0;
+		return rblk_clt_resize_answer(path, generation, msg);
 	if (err)
 		return err == -ENOTCONN ? 0 : err;
 	/* Before anything that may fail: from here on it is known to be smaller. */
@@ -510,9 +510,9 @@ static int rblk_clt_resize_attach(struct rblk_clt_device *dev, struct rblk_clt_p
 		return 0;
 	rblk_clt_attach_back(dev);
 	rblk_clt_keys_drain(dev, path, generation);
-	if (!test_bit(RBLK_DEV_CLOSING, &dev->flags))
-		rblk_clt_resize_answer(path, generation, msg);
-	return 0;
+	if (test_bit(RBLK_DEV_CLOSING, &dev->flags))
+		return 0;
+	return rblk_clt_resize_answer(path, generation, msg);
 }
 
 /*
@@ -607,7 +607,7 @@ static bool rblk_clt_resize_one(struct rblk_clt_path *path, const struct rblk_cl
 		err = rblk_clt_resize_attach(dev, path, generation, &resize->msg, &what);
 	up_read(&dev->close_sem);
 	put_device(disk_to_dev(dev->disk));
-	if (err == -ENOMEM && !late) {
+	if ((err == -ENOMEM || err == -EBUSY) && !late) {
 		rblk_clt_resize_keep(path, taken);
 		return true;
 	}
