@@ -165,7 +165,8 @@ struct rblk_clt_keys *rblk_clt_keys_alloc(u64 size, u8 shift)
  *
  * Context: Process context. Sleeps, for a bounded time.
  * Return: 0. -EAGAIN, the server has said meanwhile that the open has another size, and what
- * it gave may be of that; or the device is closed just now. Another negative errno.
+ * it gave may be of that; or the device is closed just now. -ETIME, there was no time, which is
+ * no fault of the path. Another negative errno.
  */
 int rblk_clt_ask_keys(const struct rblk_clt_device *dev, struct rblk_clt_path *path,
 		      u32 generation, u32 handle, u32 first, struct rblk_clt_keys *keys,
@@ -189,7 +190,7 @@ int rblk_clt_ask_keys(const struct rblk_clt_device *dev, struct rblk_clt_path *p
 		/* A server that gives one key at a time must not keep this thread for ever. */
 		if (time_after(jiffies, deadline) || fatal_signal_pending(current)) {
 			*what = "the server took too long to give its keys";
-			err = -ETIMEDOUT;
+			err = READ_ONCE(path->state) == RBLK_PATH_LIVE ? -ETIME : -ETIMEDOUT;
 			break;
 		}
 		msg.extents.handle = handle;
@@ -281,7 +282,7 @@ static int rblk_clt_open_once(struct rblk_clt_device *dev, struct rblk_clt_path 
 	if (err == -EAGAIN)
 		err = -EREMOTEIO;
 	if (err)
-		return err;
+		return err == -ETIME ? -ETIMEDOUT : err;
 	err = rblk_clt_take_geometry(dev, &open, what);
 	/* Who asks for it counts on being the only one. */
 	if (!err && steal && dev->shared) {
@@ -303,7 +304,7 @@ static int rblk_clt_open_once(struct rblk_clt_device *dev, struct rblk_clt_path 
 		rblk_clt_resize_waits(path, generation, open.handle, true);
 		rblk_clt_ask_close(path, generation, open.handle,
 				   rblk_clt_ask_deadline(dev->session, deadline));
-		return err;
+		return err == -ETIME ? -ETIMEDOUT : err;
 	}
 	rblk_clt_attach(dev, path, generation, &open, keys);
 	return 0;
@@ -479,7 +480,7 @@ static int rblk_clt_reopen_once(struct rblk_clt_device *dev, struct rblk_clt_pat
 	err = rblk_clt_ask_open(dev, path, generation, RBLK_OPEN_AGAIN, deadline, &open, &status,
 				what);
 	/* Not asked: later. */
-	if (err == -EBUSY && status == RBLK_OK) {
+	if (err == -ETIME) {
 		rblk_clt_device_refused(dev, path, generation, *what);
 		return 0;
 	}
@@ -495,7 +496,7 @@ static int rblk_clt_reopen_once(struct rblk_clt_device *dev, struct rblk_clt_pat
 	}
 	err = rblk_clt_take_again(dev, path, generation, &open, sure, &closed, what);
 	/* It is this device's own trouble, and not over by a path that is lost for all of them. */
-	if (err == -ENOMEM || err == -EBUSY) {
+	if (err == -ENOMEM || err == -ETIME) {
 		rblk_clt_device_refused(dev, path, generation,
 					err == -ENOMEM ? "out of memory for its keys" : *what);
 		closed = true;

@@ -74,7 +74,6 @@
 #define RBLK_CLT_TAKE_TIMEOUT	(5 * HZ)	/* for another path to take over then */
 #define RBLK_CLT_PROBE_PERIOD	(5 * HZ)
 #define RBLK_CLT_CLOSE_TIMEOUT	(5 * HZ)	/* on all of those together */
-#define RBLK_CLT_CLOSE_LEAST	(2 * HZ)	/* on each of them */
 #define RBLK_CLT_STABLE		(30 * HZ)	/* after which a path has no past */
 #define RBLK_CLT_NO_PATH_MS	30000
 #define RBLK_CLT_FOR_EVER	U32_MAX

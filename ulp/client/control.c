@@ -125,22 +125,18 @@ static int rblk_clt_ask_wait(struct rblk_clt_control *control, bool interruptibl
 }
 
 /*
- * On a path that carries I/O who waited for somebody else's question has the time for his own all
- * the same: to give up costs the path. Return: whether there is any.
+ * On a live path who waited for somebody else's question has his own time all the same: to give
+ * up costs the path. Return: whether there is any.
  */
 static bool rblk_clt_ask_time(const struct rblk_clt_path *path, const struct rblk_msg *msg,
-			      unsigned long *deadline)
+			      unsigned long waited, unsigned long *deadline)
 {
-	unsigned long least = jiffies + RBLK_CLT_ASK_TIMEOUT;
+	bool late = time_after(jiffies, *deadline);
 
+	if (READ_ONCE(path->state) == RBLK_PATH_LIVE)
+		*deadline += waited;
 	/* What is not closed is held. */
-	if (msg->type == RBLK_MSG_CLOSE)
-		least = jiffies + RBLK_CLT_CLOSE_LEAST;
-	else if (time_after(jiffies, *deadline))
-		return false;
-	if (READ_ONCE(path->state) == RBLK_PATH_LIVE && time_before(*deadline, least))
-		*deadline = least;
-	return true;
+	return msg->type == RBLK_MSG_CLOSE ? !time_after(jiffies, *deadline) : !late;
 }
 
 /* Why there will be no reply. The tear-down may have closed the connection by now. */
@@ -164,14 +160,14 @@ static void rblk_clt_ask_lost(struct rblk_clt_path *path, int *err, const char *
  * @interruptible: a signal may end the wait; then the whole path must go, since
  *	nobody knows what the server did
  * @deadline: when to give up, in jiffies; RBLK_CLT_ASK_TIMEOUT from now at the latest. On a
- *	live path it is when to begin at the latest
+ *	live path the time in which others ask does not count
  * @what: why it failed, in words
  *
  * A server that does not reply in time breaks the path, for the same reason.
  *
  * Context: Process context. Sleeps, for a bounded time.
- * Return: 0, or a negative errno: the server's refusal, or the connection's error; with a
- * status of RBLK_OK -EBUSY says that the question was not asked.
+ * Return: 0, or a negative errno: the server's refusal, or the connection's error; -ETIME, the
+ * question was not asked, and nothing is wrong with the path.
  */
 int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *msg,
 		 struct rblk_msg *reply, u32 *rkeys, bool interruptible,
@@ -179,6 +175,7 @@ int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *ms
 {
 	struct rblk_clt_control *control = &path->control;
 	struct rblk_conn *conn = &control->conn;
+	unsigned long since = jiffies;
 	int err;
 	u32 i;
 
@@ -195,9 +192,9 @@ int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *ms
 		goto out;
 	}
 	/* Somebody else's question took all the time: no fault of the path. */
-	if (!rblk_clt_ask_time(path, msg, &deadline)) {
+	if (!rblk_clt_ask_time(path, msg, jiffies - since, &deadline)) {
 		*what = "the server was busy with another question for too long";
-		err = -EBUSY;
+		err = READ_ONCE(path->state) == RBLK_PATH_LIVE ? -ETIME : -ETIMEDOUT;
 		goto out;
 	}
 	spin_lock_irq(&control->lock);

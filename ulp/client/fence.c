@@ -334,23 +334,26 @@ void rblk_clt_policy_set(struct rblk_clt_session *session, enum rblk_policy poli
 
 /*
  * What keeps the only active path of a session from serving a device is not over by itself, and
- * another path could. The caller holds rblk_clt_lock and the session's lock.
+ * another path could, and serves all others as well. The caller holds rblk_clt_lock and the
+ * session's lock.
  */
 static bool rblk_clt_active_short(const struct rblk_clt_path *path,
 				  const struct rblk_clt_path *other)
 {
 	const struct rblk_clt_attach *attach;
 	const struct rblk_clt_device *dev;
+	bool is_short = false;
 
 	list_for_each_entry(dev, &rblk_clt_devices, entry) {
 		attach = &dev->attach[path->index];
+		if (rblk_clt_serves(path, dev) && !rblk_clt_serves(other, dev))
+			return false;
 		/* One that was not asked yet is asked next. */
-		if (rblk_clt_serves(other, dev) && !rblk_clt_attached(dev, path) &&
-		    (attach->generation == path->generation ||
-		     attach->refused == path->generation))
-			return true;
+		is_short |= rblk_clt_serves(other, dev) && !rblk_clt_attached(dev, path) &&
+			    (attach->generation == path->generation ||
+			     attach->refused == path->generation);
 	}
-	return false;
+	return is_short;
 }
 
 /**
@@ -374,8 +377,7 @@ void rblk_clt_active_relieve(struct rblk_clt_session *session)
 	if (hweight_long(session->active) == 1) {
 		path = &session->paths[__ffs(session->active)];
 		other = rblk_clt_active_best(path, true);
-		if (other && rblk_clt_served(other) > rblk_clt_served(path) &&
-		    rblk_clt_active_short(path, other)) {
+		if (other && rblk_clt_active_short(path, other)) {
 			generation = path->generation;
 			again = path->was_short == generation;
 		}

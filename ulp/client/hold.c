@@ -37,35 +37,50 @@ bool rblk_clt_may_wait(const struct rblk_clt_device *dev)
 }
 
 /*
- * Whoever has other paths wants to know at once. What is read ahead the block layer marks so too,
- * when it merges it with something that is not.
+ * What is read ahead the block layer marks as to fail soon when it merges it with something that
+ * is not: in all ways, where who wants that himself says in which.
  */
-static bool rblk_clt_bio_waits(const struct bio *bio)
+static bool rblk_clt_rq_marked(const struct request *rq)
 {
-	return !(bio->bi_opf & REQ_FAILFAST_TRANSPORT) || bio->bi_opf & REQ_RAHEAD;
+	const struct bio *bio;
+
+	if (!(rq->rq_flags & RQF_MIXED_MERGE))
+		return false;
+	for (bio = rq->bio; bio; bio = bio->bi_next)
+		if (bio->bi_opf & REQ_FAILFAST_TRANSPORT &&
+		    (bio->bi_opf & REQ_FAILFAST_MASK) != REQ_FAILFAST_MASK)
+			return false;
+	return true;
+}
+
+/* Whoever has other paths wants to know at once. */
+static bool rblk_clt_bio_waits(const struct bio *bio, bool marked)
+{
+	return !(bio->bi_opf & REQ_FAILFAST_TRANSPORT) || (marked && bio->bi_opf & REQ_RAHEAD);
 }
 
 /* Each of its bios for itself. dm has its own in a request of its own, and other paths. */
 static bool rblk_clt_rq_waits(const struct request *rq)
 {
+	bool marked = rblk_clt_rq_marked(rq);
 	const struct bio *bio;
 
 	if (rq->end_io)
 		return false;
 	for (bio = rq->bio; bio; bio = bio->bi_next)
-		if (rblk_clt_bio_waits(bio))
+		if (rblk_clt_bio_waits(bio, marked))
 			return true;
 	return false;
 }
 
-static void rblk_clt_fail_bios(struct rblk_clt_session *session, struct bio_list *bios)
+static void rblk_clt_fail_bios(struct rblk_clt_session *session, struct bio_list *bios, bool sent)
 {
 	bool writes = false;
 	struct bio *bio;
 
 	/* Whoever learns of it may write something newer over another path. */
 	bio_list_for_each(bio, bios)
-		writes |= op_is_write(bio_op(bio));
+		writes |= sent && op_is_write(bio_op(bio));
 	if (writes)
 		rblk_clt_active_stop(session);
 	while ((bio = bio_list_pop(bios))) {
@@ -77,14 +92,16 @@ static void rblk_clt_fail_bios(struct rblk_clt_session *session, struct bio_list
 /**
  * rblk_clt_wait - let what a request was for wait for a path
  * @rq: the request, started, not in flight and not mapped for DMA
+ * @sent: it was in flight
  *
  * Context: Any; queue_rq calls it in the RCU read section in which it looked at the path.
  * Return: true, and the request is empty and has to be ended without an error: what of it is
  * not to wait has failed. False if its device does not wait, or nobody who sent it.
  */
-bool rblk_clt_wait(struct request *rq)
+bool rblk_clt_wait(struct request *rq, bool sent)
 {
 	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
+	bool marked = rblk_clt_rq_marked(rq);
 	struct bio_list all = BIO_EMPTY_LIST, failed = BIO_EMPTY_LIST;
 	unsigned long flags;
 	struct bio *bio;
@@ -98,18 +115,18 @@ bool rblk_clt_wait(struct request *rq)
 	if (wait)
 		blk_steal_bios(&all, rq);
 	while ((bio = bio_list_pop(&all))) {
-		if (!rblk_clt_bio_waits(bio)) {
+		if (!rblk_clt_bio_waits(bio, marked)) {
 			bio_list_add(&failed, bio);
 			continue;
 		}
 		/* Who cannot wait for a tag has waited for a path already. */
 		bio->bi_opf &= ~REQ_NOWAIT;
-		if (bio->bi_opf & REQ_RAHEAD)
+		if (marked && bio->bi_opf & REQ_RAHEAD)
 			bio->bi_opf &= ~REQ_FAILFAST_MASK;
 		bio_list_add(&dev->waiting, bio);
 	}
 	spin_unlock_irqrestore(&dev->wait_lock, flags);
-	rblk_clt_fail_bios(dev->session, &failed);
+	rblk_clt_fail_bios(dev->session, &failed, sent);
 	return wait;
 }
 
@@ -125,7 +142,7 @@ static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
 		bio_list_init(&dev->waiting);
 	}
 	spin_unlock_irq(&dev->wait_lock);
-	rblk_clt_fail_bios(dev->session, &bios);
+	rblk_clt_fail_bios(dev->session, &bios, true);
 }
 
 /**

@@ -313,7 +313,7 @@ static blk_status_t rblk_clt_no_path(struct rblk_clt_device *dev, struct request
 	if (!rblk_clt_may_wait(dev))
 		return BLK_STS_TRANSPORT;
 	blk_mq_start_request(rq);
-	if (!rblk_clt_wait(rq))
+	if (!rblk_clt_wait(rq, false))
 		return BLK_STS_TRANSPORT;
 	blk_mq_end_request(rq, BLK_STS_OK);
 	return BLK_STS_OK;
@@ -433,7 +433,7 @@ static bool rblk_clt_sweep_one(struct request *rq, void *data)
 	atomic_dec(&req->queue->in_flight);
 	rblk_clt_unmap_request(req);
 	req->status = BLK_STS_OK;
-	if (rblk_clt_wait(rq)) {
+	if (rblk_clt_wait(rq, true)) {
 		blk_mq_complete_request(rq);
 	} else {
 		/* Whoever learns of it may write something newer over another path. */

@@ -57,6 +57,6 @@ static inline struct rblk_clt_device *rblk_clt_rq_device(struct request *rq)
 }
 
 /* hold.c */
-bool rblk_clt_wait(struct request *rq);
+bool rblk_clt_wait(struct request *rq, bool sent);
 
 #endif /* _RBLK_CLIENT_REQUEST_H */

@@ -461,7 +461,7 @@ static void rblk_clt_keys_drain(struct rblk_clt_device *dev, struct rblk_clt_pat
 		msleep(RBLK_CLT_RESIZE_POLL);
 }
 
-/* Return: 0, or -EBUSY and it has to be done again. */
+/* Return: 0, or -ETIME and it has to be done again. */
 static int rblk_clt_resize_answer(struct rblk_clt_path *path, u32 generation,
 				  const struct rblk_msg_resize *resize)
 {
@@ -471,11 +471,10 @@ static int rblk_clt_resize_answer(struct rblk_clt_path *path, u32 generation,
 
 	/* What the server makes of it is the server's: one that is in doubt ends the path. */
 	return rblk_clt_ask(path, generation, &msg, &reply, NULL, false,
-			    jiffies + RBLK_CLT_ASK_TIMEOUT, &what) == -EBUSY &&
-	       reply.status == RBLK_OK ? -EBUSY : 0;
+			    jiffies + RBLK_CLT_ASK_TIMEOUT, &what) == -ETIME ? -ETIME : 0;
 }
 
-/* Return: 0 if it is dealt with, -ENOMEM or -EBUSY if not yet; another breaks the path. */
+/* Return: 0 if it is dealt with, -ENOMEM or -ETIME if not yet; another breaks the path. */
 static int rblk_clt_resize_attach(struct rblk_clt_device *dev, struct rblk_clt_path *path,
 				  u32 generation, const struct rblk_msg_resize *msg,
 				  const char **what)
@@ -607,7 +606,7 @@ static bool rblk_clt_resize_one(struct rblk_clt_path *path, const struct rblk_cl
 		err = rblk_clt_resize_attach(dev, path, generation, &resize->msg, &what);
 	up_read(&dev->close_sem);
 	put_device(disk_to_dev(dev->disk));
-	if ((err == -ENOMEM || err == -EBUSY) && !late) {
+	if ((err == -ENOMEM || err == -ETIME) && !late) {
 		rblk_clt_resize_keep(path, taken);
 		return true;
 	}

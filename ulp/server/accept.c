@@ -11,7 +11,7 @@
 
 /* For an older attempt of a path to end. */
 #define RBLK_SRV_REPLACE_TIMEOUT	(15 * HZ)
-#define RBLK_SRV_REFUSED_MAX		1024
+#define RBLK_SRV_REFUSED_MAX		64	/* leaves room for the rest of paths */
 
 static atomic_t rblk_srv_nr_pending = ATOMIC_INIT(0);
 /* Of those that were refused: how many the CM is not done with. */
@@ -193,8 +193,9 @@ static enum rblk_status rblk_srv_queue_setup(struct rblk_srv_path *path,
 		 * the id: not here, with the path's lock held, since the CM knows no limit.
 		 */
 		rblk_reject(pending->id, rblk_status_from_errno(err));
-		rblk_conn_cut(&queue->conn);
+		/* First: who waits for the lock to add a connection learns that it is in vain. */
 		rblk_srv_path_error(path, err, "a connection could not be set up");
+		rblk_conn_cut(&queue->conn);
 	} else {
 		path->nr_up++;
 		/* It makes progress, and cannot for ever: there are so many queues. */

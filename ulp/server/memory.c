@@ -18,6 +18,7 @@
 /**
  * rblk_srv_memory_left - is there so much memory to be had?
  * @size: bytes
+ * @share: one in so many of all the memory is to be left
  *
  * Not what can be had by pushing everybody else out: this memory is not swapped and belongs to
  * nobody that the OOM killer could find, so it would kill others.
@@ -25,9 +26,9 @@
  * Context: Any.
  * Return: true if so.
  */
-bool rblk_srv_memory_left(u64 size)
+bool rblk_srv_memory_left(u64 size, u32 share)
 {
-	long left = si_mem_available() - (long)(totalram_pages() / RBLK_RESERVE);
+	long left = si_mem_available() - (long)(totalram_pages() / share);
 
 	return left >= 0 && size >> PAGE_SHIFT <= left;
 }
@@ -55,7 +56,7 @@ int rblk_srv_memory_alloc(struct rblk_srv_memory *memory, u64 size, int numa_nod
 	if (numa_node != NUMA_NO_NODE)
 		gfp |= __GFP_THISNODE;
 	*what = "not enough free memory in blocks of 2 MiB";
-	if (nr > U32_MAX || !rblk_srv_memory_left(size))
+	if (nr > U32_MAX || !rblk_srv_memory_left(size, RBLK_RESERVE))
 		return -ENOMEM;
 	memory->blocks = kvcalloc(nr, sizeof(*memory->blocks), GFP_KERNEL | __GFP_NOWARN);
 	if (!memory->blocks)

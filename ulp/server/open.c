@@ -140,7 +140,8 @@ static int rblk_srv_register_with(struct rblk_srv_path *path, struct rblk_srv_op
 	open->size = open->export->size;
 	open->incarnation = open->export->incarnation;
 	mutex_unlock(&rblk_srv_lock);
-	if (!rblk_srv_memory_left(open->size >> RBLK_SRV_MR_SHIFT))
+	if (!rblk_srv_memory_left((open->size >> open->plan.page_shift) * RBLK_SRV_MR_ENTRY,
+				  RBLK_SRV_OPEN_RESERVE))
 		return -ENOMEM;
 	nr = rblk_srv_nr_extents(open, open->size);
 	open->extents = kvcalloc(nr, sizeof(*open->extents), GFP_KERNEL);

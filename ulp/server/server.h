@@ -49,8 +49,10 @@
 #define RBLK_SRV_BUILD_TIMEOUT	(30 * HZ)	/* for a path to be ready */
 #define RBLK_SRV_PING_PERIOD	(5 * HZ)
 #define RBLK_SRV_PING_AGAIN	HZ	/* if its path was busy */
-/* A device may keep 16 bytes for each 4 KiB that a path has registered. */
-#define RBLK_SRV_MR_SHIFT	8
+/* A device may keep so much for each page that a path has registered, bytes. */
+#define RBLK_SRV_MR_ENTRY	16
+/* What opens leave of the memory, one in so many: less than exports do, which fill it first. */
+#define RBLK_SRV_OPEN_RESERVE	128
 #define RBLK_SRV_SILENCE	6	/* pings, of a client that answers them */
 #define RBLK_SRV_REVOKE_TIMEOUT	(5 * HZ)	/* for a client to close what is withdrawn */
 #define RBLK_SRV_STEAL_GRACE	(3 * HZ)	/* the same, if another client waits for it */
@@ -372,7 +374,7 @@ extern u32 rblk_srv_changes;
 int rblk_srv_memory_alloc(struct rblk_srv_memory *memory, u64 size, int numa_node,
 			  const char **what);
 void rblk_srv_memory_free(struct rblk_srv_memory *memory);
-bool rblk_srv_memory_left(u64 size);
+bool rblk_srv_memory_left(u64 size, u32 share);
 
 /* export.c */
 extern struct list_head rblk_srv_exports;
