@@ -20,6 +20,7 @@ LINKS = 2
 MIB = 1 << 20
 SESSION, ANOTHER = b"\x11" * 16, b"\x12" * 16
 SEEN_IN = {"safety": 1.0, "lockdep": 4.0, "stock": 1.0}  # from the command to the event, with the start of the tool
+BUSY = 3  # times that, where I/O takes all of one CPU
 GIVEN_UP_IN = 5.0  # what a client has to give up what is cut off
 SLACK = {"safety": 5.0, "lockdep": 15.0, "stock": 5.0}
 PROBED = 5.0  # how often the client looks after its paths
@@ -57,7 +58,7 @@ def events(rig):
     return since
 
 
-def resized(rig, events, device, size, *words):
+def resized(rig, events, device, size, *words, load=1):
     """Give it another size, in MiB; the device has it in time, and an event has said so."""
     began = float(rig.b.run(UPTIME).stdout)
     assert resize(rig, f"{size}M", *words).stdout == f"export disk has {size} MiB\n"
@@ -67,7 +68,7 @@ def resized(rig, events, device, size, *words):
     (when, name, there), = events()
     assert (name, there) == (device, size * MIB)
     print(f"--- {size} MiB: event after {when - began:.2f} s")
-    assert when - began < SEEN_IN[rig.kind]
+    assert when - began < SEEN_IN[rig.kind] * load
     assert rig.client.devices()[device]["size"] == size * MIB
 
 
@@ -90,7 +91,7 @@ def test_grow_under_io(rig, events, pattern):
     job = verifier(rig, device, 600)
     had = 32
     for size in (40, 64, 66, 140):
-        resized(rig, events, device, size)
+        resized(rig, events, device, size, load=BUSY)
         extents = rig.b.read(f"/sys/block/{device.removeprefix('/dev/')}/rblk/extents")
         assert int(extents) == -(-size // 64)
         is_zero(rig, device, had, size - had)
@@ -147,7 +148,7 @@ def test_shrink_under_io(rig, events, pattern):
         # More than the other job has
         rig.b.run(f"until awk '{{ exit $1 + $2 < 24 }}' /sys/block/{device[5:]}/inflight; do :; done", timeout=20)
         content = listed(rig)["incarnation"]
-        resized(rig, events, device, size, "--force")
+        resized(rig, events, device, size, "--force", load=BUSY)
         assert listed(rig)["incarnation"] != content
         assert over.wait(30, check=False).code != 0, "fio must see the end"
         fails_beyond(rig, device, size)
@@ -309,9 +310,9 @@ def disk(rig):
 def test_two_paths(rig, disk, events):
     """Larger and smaller; then the one that stood by carries the I/O, with keys to all of it and to no more."""
     job = verifier(rig, disk, 600)
-    resized(rig, events, disk, 100)
+    resized(rig, events, disk, 100, load=BUSY)
     fio.verify(rig.b, disk, bs="64k", offset="32m", size="68m", iodepth=8)
-    resized(rig, events, disk, 80, "--force")
+    resized(rig, events, disk, 80, "--force", load=BUSY)
     assert [path["generation"] for path in paths(rig)] == [1, 1]
     rig.relay.cut(0)
     carries(rig, 1)
@@ -328,9 +329,9 @@ def test_a_path_is_away(rig, disk, events):
     job = verifier(rig, disk, 600)
     carries(rig, 0)
     rig.relay.cut(1)
-    resized(rig, events, disk, 100)
+    resized(rig, events, disk, 100, load=BUSY)
     until(lambda: paths(rig)[1]["state"] != "live", 30, lambda: paths(rig))
-    resized(rig, events, disk, 130)
+    resized(rig, events, disk, 130, load=BUSY)
     rig.relay.heal(1)
     both_live(rig, 60)
     rig.relay.cut(0)
