@@ -190,7 +190,7 @@ int rblk_clt_ask_keys(const struct rblk_clt_device *dev, struct rblk_clt_path *p
 		/* A server that gives one key at a time must not keep this thread for ever. */
 		if (time_after(jiffies, deadline) || fatal_signal_pending(current)) {
 			*what = "the server took too long to give its keys";
-			err = READ_ONCE(path->state) == RBLK_PATH_LIVE ? -ETIME : -ETIMEDOUT;
+			err = rblk_clt_no_time(path);
 			break;
 		}
 		msg.extents.handle = handle;
@@ -282,7 +282,7 @@ static int rblk_clt_open_once(struct rblk_clt_device *dev, struct rblk_clt_path 
 	if (err == -EAGAIN)
 		err = -EREMOTEIO;
 	if (err)
-		return err == -ETIME ? -ETIMEDOUT : err;
+		return err;
 	err = rblk_clt_take_geometry(dev, &open, what);
 	/* Who asks for it counts on being the only one. */
 	if (!err && steal && dev->shared) {
@@ -304,7 +304,7 @@ static int rblk_clt_open_once(struct rblk_clt_device *dev, struct rblk_clt_path 
 		rblk_clt_resize_waits(path, generation, open.handle, true);
 		rblk_clt_ask_close(path, generation, open.handle,
 				   rblk_clt_ask_deadline(dev->session, deadline));
-		return err == -ETIME ? -ETIMEDOUT : err;
+		return err;
 	}
 	rblk_clt_attach(dev, path, generation, &open, keys);
 	return 0;
@@ -343,7 +343,7 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long 
 	do {
 		err = rblk_clt_open_once(dev, path, generation, steal, deadline, what);
 	} while (err == -EAGAIN && tries--);
-	return err;
+	return err == -ETIME ? -ETIMEDOUT : err;
 }
 
 /* What is other than it was, in words; NULL if nothing is. */

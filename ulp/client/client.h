@@ -579,6 +579,7 @@ void rblk_clt_probe_work(struct work_struct *work);
 
 /* control.c */
 extern const struct rblk_conn_ops rblk_clt_control_ops;
+int rblk_clt_no_time(const struct rblk_clt_path *path);
 int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *msg,
 		 struct rblk_msg *reply, u32 *rkeys, bool interruptible,
 		 unsigned long deadline, const char **what);
@@ -649,6 +650,7 @@ bool rblk_clt_uses_other_keys(struct rblk_clt_device *dev, struct rblk_clt_path 
 			      u32 generation);
 
 /* sysfs.c */
+struct rblk_clt_device *rblk_clt_sysfs_dev(struct device *d);
 int rblk_clt_sysfs_create(struct rblk_clt_device *dev);
 void rblk_clt_sysfs_free(struct rblk_clt_device *dev);
 

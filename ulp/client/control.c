@@ -150,6 +150,18 @@ static void rblk_clt_ask_lost(struct rblk_clt_path *path, int *err, const char *
 }
 
 /**
+ * rblk_clt_no_time - what it is that there was no time for a question
+ * @path: the path on which it was to be asked
+ *
+ * Context: Any.
+ * Return: -ETIME if that is no fault of the path, which is live; else -ETIMEDOUT.
+ */
+int rblk_clt_no_time(const struct rblk_clt_path *path)
+{
+	return READ_ONCE(path->state) == RBLK_PATH_LIVE ? -ETIME : -ETIMEDOUT;
+}
+
+/**
  * rblk_clt_ask - ask the server and wait for its reply
  * @path: the path, whose control connection is up
  * @generation: of the path, for which the question is meant
@@ -194,7 +206,7 @@ int rblk_clt_ask(struct rblk_clt_path *path, u32 generation, struct rblk_msg *ms
 	/* Somebody else's question took all the time: no fault of the path. */
 	if (!rblk_clt_ask_time(path, msg, jiffies - since, &deadline)) {
 		*what = "the server was busy with another question for too long";
-		err = READ_ONCE(path->state) == RBLK_PATH_LIVE ? -ETIME : -ETIMEDOUT;
+		err = rblk_clt_no_time(path);
 		goto out;
 	}
 	spin_lock_irq(&control->lock);

@@ -60,9 +60,8 @@ static bool rblk_clt_bio_waits(const struct bio *bio, bool marked)
 }
 
 /* Each of its bios for itself. dm has its own in a request of its own, and other paths. */
-static bool rblk_clt_rq_waits(const struct request *rq)
+static bool rblk_clt_rq_waits(const struct request *rq, bool marked)
 {
-	bool marked = rblk_clt_rq_marked(rq);
 	const struct bio *bio;
 
 	if (rq->end_io)
@@ -107,7 +106,7 @@ bool rblk_clt_wait(struct request *rq, bool sent)
 	struct bio *bio;
 	bool wait;
 
-	if (!rblk_clt_rq_waits(rq))
+	if (!rblk_clt_rq_waits(rq, marked))
 		return false;
 	/* Under the lock: who forbids it takes the lock next. */
 	spin_lock_irqsave(&dev->wait_lock, flags);

@@ -10,7 +10,14 @@
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
 
-static struct rblk_clt_device *rblk_clt_sysfs_dev(struct device *d)
+/**
+ * rblk_clt_sysfs_dev - whose attribute it is
+ * @d: the device of the disk
+ *
+ * Context: Any, in a show or store of it.
+ * Return: the device.
+ */
+struct rblk_clt_device *rblk_clt_sysfs_dev(struct device *d)
 {
 	return dev_to_disk(d)->private_data;
 }

@@ -7,7 +7,6 @@
  * the start, as none could be made or removed while somebody reads it under the locks that a
  * change of the paths takes.
  */
-#include <linux/blkdev.h>
 #include <linux/device.h>
 #include <uapi/linux/rblk_client.h>
 #include "client.h"
@@ -142,15 +141,10 @@ static struct {
 	struct attribute_group		group;
 } rblk_clt_path_groups[RBLK_CLT_PATHS];
 
-static struct rblk_clt_device *rblk_clt_path_attr_dev(struct device *d)
-{
-	return dev_to_disk(d)->private_data;
-}
-
 static ssize_t rblk_clt_path_attr_show(struct device *d, struct device_attribute *attr, char *buf)
 {
 	const struct rblk_clt_path_attr *pa = container_of(attr, struct rblk_clt_path_attr, attr);
-	struct rblk_clt_session *session = rblk_clt_path_attr_dev(d)->session;
+	struct rblk_clt_session *session = rblk_clt_sysfs_dev(d)->session;
 	struct rblk_clt_path_facts facts;
 
 	rblk_clt_path_facts(&session->paths[pa->index], &facts);
@@ -173,7 +167,7 @@ static ssize_t rblk_clt_path_attr_store(struct device *d, struct device_attribut
 	if (value < pa->min || value > pa->max)
 		return -EINVAL;
 	*pa->tune(&tune) = value;
-	err = rblk_clt_path_tune(rblk_clt_path_attr_dev(d)->index, pa->index, &tune, NULL);
+	err = rblk_clt_path_tune(rblk_clt_sysfs_dev(d)->index, pa->index, &tune, NULL);
 	return err ?: count;
 }
 

@@ -261,19 +261,15 @@ static void rblk_srv_accept_work(struct work_struct *work)
 	if (pending->id)
 		rblk_reject(pending->id, status);
 	rblk_fault_work_end(RBLK_FAULT_WORK_ACCEPT);
-	/* The CM is not done with it while its link is down: that keeps nobody's place. */
-	if (pending->id &&
-	    atomic_inc_return(&rblk_srv_nr_refused) <= RBLK_SRV_REFUSED_MAX) {
-		atomic_dec(&rblk_srv_nr_pending);
+	if (!pending->id) {
+		kfree(pending);
+	} else if (atomic_inc_return(&rblk_srv_nr_refused) > RBLK_SRV_REFUSED_MAX) {
+		rblk_srv_refused_work(&pending->work);
+	} else {
+		/* The CM is not done with it while its link is down: that keeps nobody's place. */
 		INIT_WORK(&pending->work, rblk_srv_refused_work);
 		queue_work(rblk_srv_rest_wq, &pending->work);
-		return;
 	}
-	if (pending->id) {
-		rdma_destroy_id(pending->id);
-		atomic_dec(&rblk_srv_nr_refused);
-	}
-	kfree(pending);
 	atomic_dec(&rblk_srv_nr_pending);
 }
 
