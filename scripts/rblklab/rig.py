@@ -107,6 +107,8 @@ class Rig:
         self.started = [process for process in self.started if process.node is not node]
         self.lab.restart(node)
         self.baseline[node] = node.rdma_counts()
+        # Its devices count from 0, and may have the inodes of those of before
+        self.overflows[node] = {}
         if self.leaks:
             kmemleak.clear(node)
 

@@ -20,6 +20,7 @@ class Machine:
         self.console = types.SimpleNamespace(mark=lambda: 0, text=lambda mark: "")
         self.counts = {"rxe0": {"qp": 1, "cm_id": 0}}
         self.modules = set()
+        self.missed = 0
 
     def __str__(self):
         return self.name
@@ -33,6 +34,8 @@ class Machine:
             out = "".join(f"{name} 1\n" for name in self.modules)
             self.modules.clear()
             self.log.append(f"{self} unloads")
+        elif "hw_counters" in command:
+            out = f"/sys/class/infiniband/rxe0/ports/1/hw_counters 100 send_rnr_err {self.missed}\n"
         return Result(1 if "kmemleak" in command else 0, out, "", 0.0)
 
     def rdma_counts(self):
@@ -48,7 +51,8 @@ class Machine:
 @pytest.fixture
 def rig():
     log = []
-    lab = types.SimpleNamespace(nodes=[Machine(name, log) for name in ("nodeA", "nodeB", "nodeC")], relay=None)
+    lab = types.SimpleNamespace(nodes=[Machine(name, log) for name in ("nodeA", "nodeB", "nodeC")], relay=None,
+                                restart=lambda node: setattr(node, "missed", 0))
     slot = types.SimpleNamespace(kind="none", get=lambda: lab, discard=lambda: log.append("discarded"))
     made = Rig(slot)
     made.log = log
@@ -71,3 +75,15 @@ def test_what_a_third_node_keeps_is_found(rig, monkeypatch):
     rig.further[0].counts = {"rxe0": {"qp": 3, "cm_id": 0}}
     problem, = rig.finish()
     assert problem.startswith("nodeC: rxe0: ") and rig.log[-1] == "discarded"
+
+
+def test_a_node_that_starts_anew_counts_from_nothing(rig):
+    for node in rig.lab.nodes:
+        node.missed = 23
+    again = Rig(rig.slot)
+    again.restart(again.b)
+    assert again.finish() == []
+    again = Rig(rig.slot)
+    again.restart(again.b)
+    again.b.missed = 2
+    assert again.finish() == ["nodeB: rxe0 port 1: send_rnr_err went from 0 to 2"]
