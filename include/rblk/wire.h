@@ -3,8 +3,8 @@
  * The wire format of rblk: private data of the connection set-up, and messages
  * of the control connection. Everything is little-endian and padded by hand.
  *
- * Nothing outside ulp/core/wire.c touches a struct rblk_wire_*: all others use
- * the decoded forms, whose fields were checked, whichever side sent them.
+ * Nothing outside ulp/core/wire.c and wire_limits.c touches a struct rblk_wire_*: all
+ * others use the decoded forms, whose fields were checked, whichever side sent them.
  */
 #ifndef _RBLK_WIRE_H
 #define _RBLK_WIRE_H
@@ -37,10 +37,12 @@
 enum rblk_conn_kind {
 	RBLK_CONN_CONTROL = 1,
 	RBLK_CONN_IO = 2,
+	RBLK_CONN_DISK = 3,	/* requests to disks */
 };
 
 enum rblk_wire_backing {
 	RBLK_WIRE_MEMORY = 1,
+	RBLK_WIRE_DISK = 2,	/* has no extents: extent_shift and extents are 0 */
 };
 
 /**
@@ -50,13 +52,13 @@ enum rblk_wire_backing {
  * @magic: RBLK_WIRE_MAGIC
  * @kind: enum rblk_conn_kind
  * @reserved0: 0
- * @queue: index of an I/O connection, 0 for a control connection
+ * @queue: index of an I/O or disk connection, 0 for a control connection
  * @depth: requests in flight that the client wants on it
  * @path: index of the path in its session
  * @session: id of the session
  * @generation: of the path
  * @reserved1: 0
- * @token: from the hello reply, shows that an I/O connection belongs to the
+ * @token: from the hello reply, shows that an I/O or disk connection belongs to the
  *	path; 0 for a control connection
  */
 struct rblk_wire_req {
@@ -107,6 +109,7 @@ enum rblk_msg_type {
 	RBLK_MSG_REVOKE = 7,
 	RBLK_MSG_FENCE = 8,
 	RBLK_MSG_RESIZE = 9,
+	RBLK_MSG_LIMITS = 10,
 	RBLK_MSG_REPLY = 0x8000,
 };
 
@@ -262,6 +265,37 @@ struct rblk_wire_resize {
 
 static_assert(sizeof(struct rblk_wire_resize) == 32);
 
+/* LIMITS, from the client, of an open disk. */
+struct rblk_wire_limits {
+	__le32	handle;
+	__le32	reserved;
+};
+
+static_assert(sizeof(struct rblk_wire_limits) == 8);
+
+#define RBLK_LIMITS_WRITE_CACHE	BIT(0)	/* what is written is stable after a flush only */
+#define RBLK_LIMITS_FUA		BIT(1)	/* with a write cache only */
+#define RBLK_LIMITS_ROTATIONAL	BIT(2)
+#define RBLK_LIMITS_FLAGS	(RBLK_LIMITS_WRITE_CACHE | RBLK_LIMITS_FUA | RBLK_LIMITS_ROTATIONAL)
+
+/* All in bytes; 0 is unknown, or that the disk cannot do it. */
+struct rblk_wire_limits_reply {
+	__le32	handle;
+	__le32	flags;
+	__le32	physical_block_size;
+	__le32	io_min;
+	__le32	io_opt;
+	__le32	max_io;			/* of a read or a write, at least a page of 4 KiB */
+	__le32	max_discard;
+	__le32	discard_granularity;	/* not 0 where max_discard is not */
+	__le32	discard_alignment;
+	__le32	max_write_zeroes;
+	__le32	max_secure_erase;
+	__le32	reserved;
+};
+
+static_assert(sizeof(struct rblk_wire_limits_reply) == 48);
+
 /* Decoded forms, in host order, every field in its range. */
 
 struct rblk_req {
@@ -354,6 +388,24 @@ struct rblk_msg_resize {
 	uuid_t	incarnation;
 };
 
+struct rblk_msg_limits {
+	u32	handle;
+};
+
+struct rblk_msg_limits_reply {
+	u32	handle;
+	u32	flags;
+	u32	physical_block_size;
+	u32	io_min;
+	u32	io_opt;
+	u32	max_io;
+	u32	max_discard;
+	u32	discard_granularity;
+	u32	discard_alignment;
+	u32	max_write_zeroes;
+	u32	max_secure_erase;
+};
+
 /**
  * struct rblk_msg - a control message, decoded or to be encoded
  * @type: enum rblk_msg_type, with RBLK_MSG_REPLY in a reply
@@ -370,6 +422,8 @@ struct rblk_msg_resize {
  * @revoke: body of REVOKE
  * @fence: body of FENCE
  * @resize: body of RESIZE
+ * @limits: body of LIMITS
+ * @limits_reply: body of its reply
  */
 struct rblk_msg {
 	u16			type;
@@ -387,6 +441,8 @@ struct rblk_msg {
 		struct rblk_msg_revoke		revoke;
 		struct rblk_msg_fence		fence;
 		struct rblk_msg_resize		resize;
+		struct rblk_msg_limits		limits;
+		struct rblk_msg_limits_reply	limits_reply;
 	};
 };
 

@@ -33,6 +33,15 @@ static const u8 req_io[48] = {
 	0x48, 0x47, 0x46, 0x45, 0x44, 0x43, 0x42, 0x41,
 };
 
+static const u8 req_disk[48] = {
+	0x00, 0x00, 0x01, 0x00, 0x72, 0x62, 0x6c, 0x6b,
+	0x03, 0x00, 0x5d, 0x00, 0xab, 0x02, 0x11, 0x00,
+	0xe0, 0xe1, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7,
+	0xe8, 0xe9, 0xea, 0xeb, 0xec, 0xed, 0xee, 0xef,
+	0x34, 0x33, 0x32, 0x31, 0x00, 0x00, 0x00, 0x00,
+	0x58, 0x57, 0x56, 0x55, 0x54, 0x53, 0x52, 0x51,
+};
+
 static const u8 accept[16] = {
 	0x72, 0x62, 0x6c, 0x6b, 0x01, 0x00, 0x00, 0x00,
 	0x56, 0x03, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -47,6 +56,8 @@ static const u8 reject[16] = {
 			    0xc8, 0xc9, 0xca, 0xcb, 0xcc, 0xcd, 0xce, 0xcf } }
 #define IO_SESSION { { 0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, \
 			    0xd8, 0xd9, 0xda, 0xdb, 0xdc, 0xdd, 0xde, 0xdf } }
+#define DISK_SESSION { { 0xe0, 0xe1, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7, \
+			    0xe8, 0xe9, 0xea, 0xeb, 0xec, 0xed, 0xee, 0xef } }
 
 struct req_golden {
 	const char *desc;
@@ -72,6 +83,16 @@ static const struct req_golden req_goldens[] = {
 		.session = IO_SESSION,
 		.generation = 0x21222324,
 		.token = 0x4142434445464748,
+	} },
+	{ "disk", req_disk, {
+		.version = 1,
+		.kind = RBLK_CONN_DISK,
+		.queue = 0x5d,
+		.depth = 0x2ab,
+		.path = 0x11,
+		.session = DISK_SESSION,
+		.generation = 0x31323334,
+		.token = 0x5152535455565758,
 	} },
 };
 
@@ -322,7 +343,8 @@ static const struct field_case req_cases[] = {
 	{ "reserved0", req_io, { REQ(reserved0, 1, 0xff) }, true },
 	{ "reserved1", req_io, { REQ(reserved1, 4, U32_MAX) }, true },
 	{ "kind 0", req_io, { REQ(kind, 1, 0) }, false },
-	{ "kind 3", req_io, { REQ(kind, 1, 3) }, false },
+	{ "kind 3", req_io, { REQ(kind, 1, 3) }, true },
+	{ "kind 4", req_io, { REQ(kind, 1, 4) }, false },
 	{ "kind 255", req_io, { REQ(kind, 1, 255) }, false },
 	{ "control with a queue and a token", req_io, { REQ(kind, 1, 1) }, false },
 	{ "control with a queue", req_control, { REQ(queue, 2, 1) }, false },
@@ -343,6 +365,17 @@ static const struct field_case req_cases[] = {
 	{ "control depth 0", req_control, { REQ(depth, 2, 0) }, false },
 	{ "control depth 1024", req_control, { REQ(depth, 2, 1024) }, true },
 	{ "control depth 1025", req_control, { REQ(depth, 2, 1025) }, false },
+	{ "disk without a token", req_disk, { REQ(token, 8, 0) }, false },
+	{ "disk queue 0", req_disk, { REQ(queue, 2, 0) }, true },
+	{ "disk queue 127", req_disk, { REQ(queue, 2, 127) }, true },
+	{ "disk queue 128", req_disk, { REQ(queue, 2, 128) }, false },
+	{ "disk queue 65535", req_disk, { REQ(queue, 2, 65535) }, false },
+	{ "disk depth 0", req_disk, { REQ(depth, 2, 0) }, false },
+	{ "disk depth 1", req_disk, { REQ(depth, 2, 1) }, true },
+	{ "disk depth 1024", req_disk, { REQ(depth, 2, 1024) }, true },
+	{ "disk depth 1025", req_disk, { REQ(depth, 2, 1025) }, false },
+	{ "disk path 64", req_disk, { REQ(path, 2, 64) }, false },
+	{ "disk session null", req_disk, { REQ(session[0], 8, 0), REQ(session[8], 8, 0) }, false },
 	{ "path 0", req_io, { REQ(path, 2, 0) }, true },
 	{ "path 63", req_io, { REQ(path, 2, 63) }, true },
 	{ "path 64", req_io, { REQ(path, 2, 64) }, false },
@@ -424,9 +457,9 @@ static void conn_rep_fields(struct kunit *test)
 
 static bool req_in_range(const struct rblk_req *req)
 {
-	return req->version == 1 && (req->kind == 1 || req->kind == 2) && req->queue < 128 &&
+	return req->version == 1 && req->kind >= 1 && req->kind <= 3 && req->queue < 128 &&
 	       req->depth >= 1 && req->depth <= 1024 && req->path < 64 &&
-	       (req->kind == 1) == !req->token && (req->kind == 2 || !req->queue);
+	       (req->kind == 1) == !req->token && (req->kind != 1 || !req->queue);
 }
 
 /* Each byte of each kind with each value. */
@@ -438,7 +471,7 @@ static void conn_every_byte(struct kunit *test)
 	u8 buf[48];
 	int i, err;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ARRAY_SIZE(req_goldens); i++) {
 		for (at = 0; at < 48; at++) {
 			memcpy(buf, req_goldens[i].wire, 48);
 			for (value = 0; value < 256; value++) {
@@ -453,6 +486,8 @@ static void conn_every_byte(struct kunit *test)
 					bad += err != -EBADMSG;
 			}
 		}
+	}
+	for (i = 0; i < ARRAY_SIZE(rep_goldens); i++) {
 		for (at = 0; at < 16; at++) {
 			memcpy(buf, rep_goldens[i].wire, 16);
 			for (value = 0; value < 256; value++) {
@@ -483,7 +518,7 @@ static void conn_mutations(struct kunit *test)
 	prandom_seed_state(&rnd, SEED);
 	for (n = 0; n < MUTATIONS; n++) {
 		/* Arrange */
-		u8 *buf = kmemdup(req_goldens[n & 1].wire, 48, GFP_KERNEL);
+		u8 *buf = kmemdup(req_goldens[n % ARRAY_SIZE(req_goldens)].wire, 48, GFP_KERNEL);
 		struct rblk_wire_req again;
 		struct rblk_req req;
 		int err;

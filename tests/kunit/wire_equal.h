@@ -82,6 +82,13 @@ static void expect_equal(struct kunit *test, const struct rblk_msg *a, const str
 		KUNIT_EXPECT_TRUE(test, uuid_equal(&a->resize.incarnation,
 						   &b->resize.incarnation));
 		break;
+	case 0x000a:
+		KUNIT_EXPECT_EQ(test, a->limits.handle, b->limits.handle);
+		break;
+	case 0x800a:
+		KUNIT_EXPECT_MEMEQ(test, &a->limits_reply, &b->limits_reply,
+				   sizeof(a->limits_reply));
+		break;
 	case 0x8009:
 	case 0x8002:
 	case 0x8005:

@@ -225,7 +225,7 @@ static void wire_header_bytes(struct kunit *test)
 			case 0:
 			case 1:	/* may be another message of that length */
 				good = !err && msg.type == (buf[0] | buf[1] << 8) &&
-				       (msg.type & 0x7fff) >= 1 && (msg.type & 0x7fff) <= 9;
+				       (msg.type & 0x7fff) >= 1 && (msg.type & 0x7fff) <= 10;
 				good = good || err == -EBADMSG;
 				break;
 			case 2:	/* a reason, which comes alone and in a reply */
@@ -355,7 +355,7 @@ static const struct field_case field_cases[] = {
 	{ "open reply incarnation null", G_OPEN_REPLY, { F(open_reply, incarnation[0], 8, 0),
 	  F(open_reply, incarnation[8], 8, 0) }, false },
 	{ "open reply backing 0", G_OPEN_REPLY, { F(open_reply, backing, 1, 0) }, false },
-	{ "open reply backing 2", G_OPEN_REPLY, { F(open_reply, backing, 1, 2) }, false },
+	{ "open reply backing 2, extents", G_OPEN_REPLY, { F(open_reply, backing, 1, 2) }, false },
 	{ "open reply backing 255", G_OPEN_REPLY, { F(open_reply, backing, 1, 255) }, false },
 	{ "open reply reserved", G_OPEN_REPLY, { F(open_reply, reserved0, 2, 0xffff) }, true },
 	{ "open reply writer epoch 0", G_OPEN_REPLY, { F(open_reply, writer_epoch, 4, 0) }, true },
@@ -531,7 +531,7 @@ struct refuse_case {
 
 static const struct refuse_case refuse_cases[] = {
 	{ "type 0", { .type = 0 } },
-	{ "type 10", { .type = 10 } },
+	{ "type 11", { .type = 11 } },
 	{ "resize to 0", { .type = 9, .resize.incarnation = A_SERVER } },
 	{ "resize to 513", { .type = 9, .resize = { .size = 513, .incarnation = A_SERVER } } },
 	{ "resize beyond 2^50", { .type = 9,
@@ -647,8 +647,13 @@ static bool msg_in_range(const struct rblk_msg *m)
 		return name_in_range(m->open.export) &&
 		       (m->open.flags <= 1 || m->open.flags == 4 || m->open.flags == 8);
 	case 0x8003:
-		return m->open_reply.flags <= 3 && m->open_reply.size &&
-		       m->open_reply.size <= 0x4000000000000 &&
+		if (m->open_reply.flags > 3 || !m->open_reply.size)
+			return false;
+		if (m->open_reply.backing == 2)
+			return m->open_reply.size <= 0x4000000000000 &&
+			       m->open_reply.size % m->open_reply.block_size == 0 &&
+			       !m->open_reply.extent_shift && !m->open_reply.extents;
+		return m->open_reply.size <= 0x4000000000000 &&
 		       m->open_reply.block_size >= 512 && m->open_reply.block_size <= 65536 &&
 		       m->open_reply.size % m->open_reply.block_size == 0 &&
 		       m->open_reply.extent_shift >= 21 && m->open_reply.extent_shift <= 30 &&
@@ -668,6 +673,13 @@ static bool msg_in_range(const struct rblk_msg *m)
 	case 0x0009:
 		return m->resize.size && m->resize.size <= 0x4000000000000 &&
 		       m->resize.size % 512 == 0;
+	case 0x000a:
+		return m->limits.handle;
+	case 0x800a:
+		return m->limits_reply.handle && m->limits_reply.flags <= 7 &&
+		       (m->limits_reply.flags & 3) != 2 && m->limits_reply.max_io >= 4096 &&
+		       m->limits_reply.physical_block_size >= 512 &&
+		       !m->limits_reply.max_discard == !m->limits_reply.discard_granularity;
 	case 0x8009:
 	case 0x8002:
 	case 0x0005:

@@ -6,10 +6,17 @@ What goes into a script of the peer is hex text, in which '{name}' stands for by
 import struct
 
 MAGIC, VERSION = 0x6b6c6272, 1
-CONTROL, IO = 1, 2
-HELLO, READY, OPEN, EXTENTS, CLOSE, PING, REVOKE, FENCE, RESIZE = range(1, 10)
+CONTROL, IO, DISK = 1, 2, 3
+MEMORY_BACKING, DISK_BACKING = 1, 2
+HELLO, READY, OPEN, EXTENTS, CLOSE, PING, REVOKE, FENCE, RESIZE, LIMITS = range(1, 11)
 REPLY = 0x8000
 READ_ONLY, SHARED, STEAL, AGAIN = 1, 2, 4, 8
+WRITE_CACHE, HAS_FUA, ROTATIONAL = 1, 2, 4
+LIMITS_SIZES = ("physical_block_size io_min io_opt max_io max_discard discard_granularity discard_alignment max_write_zeroes "
+                "max_secure_erase").split()
+IO_READ, IO_WRITE, IO_FLUSH, IO_DISCARD, IO_WRITE_ZEROES, IO_SECURE_ERASE = range(1, 7)
+FUA, NO_UNMAP = 1, 2
+IO_STATUSES = "ok error not-supported no-space medium target protection timeout reservation gone".split()
 STATUSES = ("ok malformed version feature denied no-export busy read-only limit no-memory shutdown no-session duplicate device "
             "internal written").split()
 MSG_SIZE = 4096
@@ -84,6 +91,19 @@ def resize(handle="{handle}", size=2 << 20, incarnation=b"\x33" * 16, **header) 
     return message(RESIZE, pack("I I Q 16s", handle, 0, size, incarnation), **{"length": 48, **header})
 
 
+def limits(handle="{handle}", **header) -> str:
+    return message(LIMITS, pack("I I", handle, 0), **{"length": 24, **header})
+
+
+def io_request(op=IO_READ, handle="{handle}", offset=0, length=4096, rkey="{key}", address=0, tag=0, turn=1, flags=0) -> str:
+    """A request of a disk connection, which has no header; OFFSET and LENGTH of a flush, and RKEY of what moves no data, are 0."""
+    return pack("B B H I Q I I Q I I", op, flags, tag, handle, offset, length, rkey, address, turn, 0)
+
+
+def io_response(tag=0, status=0, turn=1) -> str:
+    return pack("H B B I Q", tag, status, 0, turn, 0)
+
+
 def begins(kind: int) -> str:
     """What a message of KIND begins with, for who does not want to hear of pings."""
     return pack("H", kind)
@@ -101,6 +121,14 @@ def open_reply(handle=1, flags=0, size=2 << 20, incarnation=b"\x33" * 16, block_
     return message(OPEN | REPLY, body, **{"tag": "{tag}", **header})
 
 
+def limits_reply(handle=1, flags=0, **but) -> str:
+    """BUT has what is other than of a plain disk without discards, and what goes into the header."""
+    sizes = {**dict.fromkeys(LIMITS_SIZES, 0), "physical_block_size": 512, "max_io": 1 << 20}
+    sizes.update({name: but.pop(name) for name in LIMITS_SIZES if name in but})
+    body = pack("I I " + "I " * len(sizes) + "I", handle, flags, *sizes.values(), 0)
+    return message(LIMITS | REPLY, body, **{"tag": "{tag}", **but})
+
+
 def extents_reply(handle=1, first=0, count=1, keys="{key}", nr=1, **header) -> str:
     """COUNT is what it says, NR the keys that are there."""
     body = pack("I I I I", handle, first, count, 0) + keys * nr
@@ -109,6 +137,23 @@ def extents_reply(handle=1, first=0, count=1, keys="{key}", nr=1, **header) -> s
 
 def bare_reply(kind: int, status=0, **header) -> str:
     return message(kind | REPLY, status=status, **{"tag": "{tag}", **header})
+
+
+def limits_of(line: str) -> dict[str, int]:
+    """What a reply to LIMITS says, of a line of the peer."""
+    data = bytes.fromhex(line.split()[2])
+    return dict(zip(["handle", "flags", *LIMITS_SIZES], struct.unpack_from("<11I", data, 16), strict=True))
+
+
+def io_request_of(data: bytes) -> dict[str, int]:
+    names = "op flags tag handle offset length rkey address turn reserved".split()
+    return dict(zip(names, struct.unpack("<BBHIQIIQII", data), strict=True))
+
+
+def io_response_of(data: bytes) -> tuple[int, str, int]:
+    """Tag, status and turn."""
+    tag, status, _, turn, _ = struct.unpack("<HBBIQ", data)
+    return tag, IO_STATUSES[status], turn
 
 
 def epoch_of(line: str) -> int:
@@ -123,7 +168,7 @@ def explain(line: str) -> str:
         data = bytes.fromhex(words[2])
         kind, status = struct.unpack_from("<HH", data)
         names = {HELLO: "hello", READY: "ready", OPEN: "open", EXTENTS: "extents", CLOSE: "close", PING: "ping",
-                 REVOKE: "revoke", FENCE: "fence", RESIZE: "resize"}
+                 REVOKE: "revoke", FENCE: "fence", RESIZE: "resize", LIMITS: "limits"}
         reply = "-reply" if kind & REPLY else ""
         if kind == REVOKE:
             status, = struct.unpack_from("<H", data, 20)

@@ -20,6 +20,8 @@
 #include <rblk/name.h>
 #include <rblk/wire.h>
 
+#include "wire_limits.h"
+
 #define RBLK_BLOCK_SIZE_MIN	512
 #define RBLK_BLOCK_SIZE_MAX	65536
 
@@ -42,6 +44,7 @@ static bool rblk_req_ok(const struct rblk_req *req)
 	case RBLK_CONN_CONTROL:
 		return !req->queue && !req->token;
 	case RBLK_CONN_IO:
+	case RBLK_CONN_DISK:
 		return req->queue < RBLK_QUEUES_MAX && req->token;
 	}
 	return false;
@@ -311,16 +314,21 @@ static bool rblk_open_reply_ok(const struct rblk_msg *msg)
 	const struct rblk_msg_open_reply *open = &msg->open_reply;
 	struct rblk_extents ext;
 
-	if (open->flags & ~RBLK_OPEN_FLAGS || uuid_is_null(&open->incarnation) ||
-	    open->backing != RBLK_WIRE_MEMORY)
+	if (open->flags & ~RBLK_OPEN_FLAGS || uuid_is_null(&open->incarnation))
 		return false;
 	if (!is_power_of_2(open->block_size) || open->block_size < RBLK_BLOCK_SIZE_MIN ||
 	    open->block_size > RBLK_BLOCK_SIZE_MAX || open->size & (open->block_size - 1))
 		return false;
-	/* Checks the size and the shift, and tells how many extents they make. */
-	if (rblk_extents_init(&ext, open->size, open->extent_shift))
-		return false;
-	return open->extents == ext.nr;
+	switch (open->backing) {
+	case RBLK_WIRE_MEMORY:
+		/* Checks the size and the shift, and tells how many extents they make. */
+		return !rblk_extents_init(&ext, open->size, open->extent_shift) &&
+		       open->extents == ext.nr;
+	case RBLK_WIRE_DISK:
+		return open->size && open->size <= RBLK_SIZE_MAX && !open->extent_shift &&
+		       !open->extents;
+	}
+	return false;
 }
 
 static void rblk_open_reply_encode(const struct rblk_msg *msg, void *body)
@@ -579,6 +587,12 @@ static const struct rblk_codec rblk_codecs[] = {
 		rblk_resize_ok, rblk_resize_encode, rblk_resize_decode,
 	}, {
 		.type = RBLK_MSG_RESIZE | RBLK_MSG_REPLY,
+	}, {
+		RBLK_MSG_LIMITS, sizeof(struct rblk_wire_limits),
+		rblk_limits_ok, rblk_limits_encode, rblk_limits_decode,
+	}, {
+		RBLK_MSG_LIMITS | RBLK_MSG_REPLY, sizeof(struct rblk_wire_limits_reply),
+		rblk_limits_reply_ok, rblk_limits_reply_encode, rblk_limits_reply_decode,
 	},
 };
 
