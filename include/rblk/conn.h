@@ -62,10 +62,13 @@ struct rblk_tx {
  *	once, perhaps during set-up; @what is a constant string
  * @recv: a message came; CQ context; the owner gives it back with
  *	rblk_rx_repost() when it is done with it
+ * @drained: the queue pair goes, and is still there; all that was posted has completed, unless
+ *	it is late: then the device did not say so in time. Process context; may be NULL
  */
 struct rblk_conn_ops {
 	void (*error)(struct rblk_conn *conn, int err, const char *what);
 	void (*recv)(struct rblk_conn *conn, struct rblk_rx *rx);
+	void (*drained)(struct rblk_conn *conn, bool late);
 };
 
 /**
@@ -105,6 +108,7 @@ enum rblk_conn_step {
  * @cq: its CQ
  * @rq_wrs: size of the receive queue
  * @init_rd: READs in flight that were asked for
+ * @resp_rd: READs of the peer in flight to offer, of one that connects; 0 is 1
  * @step: how far the CM has come
  * @error: first thing that went wrong in set-up, negative errno
  * @error_what: that in words
@@ -133,6 +137,7 @@ struct rblk_conn {
 	struct ib_cq			*cq;
 	u32				rq_wrs;
 	u32				init_rd;
+	u32				resp_rd;
 
 	enum rblk_conn_step		step;
 	int				error;
@@ -161,6 +166,7 @@ struct rblk_conn {
  * @rq_wrs: work requests in the receive queue
  * @cq_entries: entries of the CQ
  * @send_sge: SGEs of a work request of the send queue
+ * @rw_ctxs: transfers by rdma_rw at the same time; their work requests are on top of @sq_wrs
  * @vector: completion vector; wraps around what the device has
  * @poll: context of the completion handlers
  */
@@ -169,6 +175,7 @@ struct rblk_conn_sizes {
 	u32			rq_wrs;
 	u32			cq_entries;
 	u32			send_sge;
+	u32			rw_ctxs;
 	u32			vector;
 	enum ib_poll_context	poll;
 };
@@ -207,7 +214,8 @@ int rblk_conn_create(struct rblk_conn *conn, struct rblk_dev *dev, struct ib_pd 
 int rblk_conn_connect(struct rblk_conn *conn, const struct rblk_req *req, u32 init_rd,
 		      unsigned long deadline);
 void rblk_conn_adopt(struct rblk_conn *conn, struct rdma_cm_id *id);
-int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 resp_rd);
+int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 resp_rd,
+		     u32 init_rd);
 void rblk_conn_fail(struct rblk_conn *conn, int err, const char *what);
 void rblk_conn_abort(struct rblk_conn *conn, int err, const char *what);
 void rblk_conn_cut(struct rblk_conn *conn);

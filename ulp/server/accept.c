@@ -60,7 +60,7 @@ static enum rblk_status rblk_srv_control_setup(struct rblk_srv_path *path,
 		return rblk_status_from_errno(err);
 	rep.depth = pending->req.depth;
 	path->depth = pending->req.depth;
-	err = rblk_conn_accept(conn, &rep, min(plan.resp_rd, pending->resp_rd));
+	err = rblk_conn_accept(conn, &rep, min(plan.resp_rd, pending->resp_rd), 1);
 	return rblk_status_from_errno(err);
 }
 
@@ -141,13 +141,18 @@ static const struct rblk_conn_ops rblk_srv_queue_ops = {
 	.error	= rblk_srv_queue_error,
 };
 
+static bool rblk_srv_token_ok(const struct rblk_srv_path *path, const struct rblk_req *req)
+{
+	return path->generation == req->generation && path->token &&
+	       !crypto_memneq(&path->token, &req->token, sizeof(path->token));
+}
+
 static enum rblk_status rblk_srv_queue_check(struct rblk_srv_path *path,
 					     struct rblk_srv_pending *pending)
 {
 	const struct rblk_req *req = &pending->req;
 
-	if (path->generation != req->generation || !path->token ||
-	    crypto_memneq(&path->token, &req->token, sizeof(path->token)))
+	if (!rblk_srv_token_ok(path, req))
 		return RBLK_NO_SESSION;
 	if (READ_ONCE(path->state) != RBLK_SRV_BUILDING)
 		return RBLK_NO_SESSION;
@@ -186,7 +191,7 @@ static enum rblk_status rblk_srv_queue_setup(struct rblk_srv_path *path,
 	rblk_conn_adopt(&queue->conn, pending->id);
 	err = rblk_conn_create(&queue->conn, path->dev, path->pd, &sizes);
 	if (!err)
-		err = rblk_conn_accept(&queue->conn, &rep, min(plan.resp_rd, pending->resp_rd));
+		err = rblk_conn_accept(&queue->conn, &rep, min(plan.resp_rd, pending->resp_rd), 1);
 	if (err) {
 		/*
 		 * The client gives the whole path up. So does this side, whose end destroys
@@ -206,6 +211,29 @@ static enum rblk_status rblk_srv_queue_setup(struct rblk_srv_path *path,
 	return RBLK_OK;
 }
 
+/* One at a time: many that wait for the lock of a path would keep the places of others. */
+static enum rblk_status rblk_srv_accept_disk_queue(struct rblk_srv_path *path,
+						   struct rblk_srv_pending *pending)
+{
+	enum rblk_status status = RBLK_NO_SESSION;
+
+	/* It is as it stays once the path is ready. */
+	if (READ_ONCE(path->state) != RBLK_SRV_READY || !rblk_srv_token_ok(path, &pending->req))
+		return RBLK_NO_SESSION;
+	if (test_and_set_bit(RBLK_SRV_PATH_JOINING, &path->flags))
+		return RBLK_NO_SESSION;
+	while (!mutex_trylock(&path->lock)) {
+		if (READ_ONCE(path->state) != RBLK_SRV_READY)
+			goto out;
+		usleep_range(1000, 2000);
+	}
+	status = rblk_srv_disk_queue_setup(path, pending);
+	mutex_unlock(&path->lock);
+out:
+	clear_bit(RBLK_SRV_PATH_JOINING, &path->flags);
+	return status;
+}
+
 static enum rblk_status rblk_srv_accept_queue(struct rblk_srv_pending *pending)
 {
 	struct rblk_srv_path *path;
@@ -216,6 +244,11 @@ static enum rblk_status rblk_srv_accept_queue(struct rblk_srv_pending *pending)
 	mutex_unlock(&rblk_srv_lock);
 	if (!path)
 		return RBLK_NO_SESSION;
+	if (pending->req.kind == RBLK_CONN_DISK) {
+		status = rblk_srv_accept_disk_queue(path, pending);
+		rblk_srv_path_put(path);
+		return status;
+	}
 	/* Before the lock, which a ready path may hold for long: an open registers. */
 	if (READ_ONCE(path->state) != RBLK_SRV_BUILDING) {
 		rblk_srv_path_put(path);
@@ -299,6 +332,7 @@ int rblk_srv_connect_request(struct rdma_cm_id *id, const struct rdma_cm_event *
 	else if (err || !param->responder_resources)
 		pending->status = RBLK_MALFORMED;
 	pending->resp_rd = param->responder_resources;
+	pending->init_rd = param->initiator_depth;
 	pending->id = id;
 	INIT_WORK(&pending->work, rblk_srv_accept_work);
 	id->context = pending;

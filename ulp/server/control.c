@@ -133,6 +133,8 @@ static enum rblk_status rblk_srv_answer(struct rblk_srv_path *path, const struct
 		return rblk_srv_open(path, &msg->open, &reply->open_reply);
 	case RBLK_MSG_EXTENTS:
 		return rblk_srv_extents(path, &msg->extents, rkeys, &reply->extents_reply);
+	case RBLK_MSG_LIMITS:
+		return rblk_srv_limits(path, &msg->limits, &reply->limits_reply);
 	case RBLK_MSG_CLOSE:
 		return rblk_srv_close(path, msg->close.handle);
 	case RBLK_MSG_FENCE:

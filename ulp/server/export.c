@@ -19,6 +19,7 @@ static void rblk_srv_export_release(struct kref *ref)
 	struct rblk_srv_export *export = container_of(ref, struct rblk_srv_export, ref);
 
 	rblk_srv_memory_free(&export->memory);
+	rblk_srv_disk_close(export);
 	kfree(export->allow);
 	kfree(export);
 }
@@ -53,8 +54,9 @@ struct rblk_srv_export *rblk_srv_export_find(const char *name)
 }
 
 /**
- * rblk_srv_export_add - offer memory
- * @args: what was asked; @args->allow is taken over, also when it fails
+ * rblk_srv_export_add - offer memory, or a disk
+ * @args: what was asked; @args->allow is taken over, also when it fails, and @args->device
+ *	when it does not: then it is NULL
  * @extack: takes the reason of a refusal
  *
  * Context: Process context. Sleeps, interruptible.
@@ -86,7 +88,8 @@ int rblk_srv_export_add(struct rblk_srv_export_args *args, struct netlink_ext_ac
 	export->allow = args->allow;
 
 	/* Outside the lock: it takes a while. */
-	err = rblk_srv_memory_alloc(&export->memory, args->size, args->numa_node, &what);
+	err = args->device ? rblk_srv_disk_open(export, args, &what) :
+	      rblk_srv_memory_alloc(&export->memory, args->size, args->numa_node, &what);
 	if (err) {
 		NL_SET_ERR_MSG_FMT(extack, "%s", what);
 		goto err_put;
@@ -198,6 +201,16 @@ enum rblk_status rblk_srv_export_use(const struct rblk_msg_open *msg, struct rbl
 			export->readers++;
 		else if (!again)
 			export->writers++;
+		/*
+		 * It was never open since it was exported here: this node was started anew, which
+		 * a disk outlives. Who wrote before is forgotten. Another writer since then would
+		 * be the last one; that there was none before is known where only one may.
+		 */
+		if (export->disk && msg->flags & RBLK_OPEN_AGAIN && export->nr_allow == 1 &&
+		    !export->allow_any && uuid_is_null(&export->last_writer)) {
+			export->last_writer = path->session_id;
+			export->writer_epoch = msg->writer_epoch;
+		}
 		open->export = export;
 		list_add_tail(&open->entry, &path->opens);
 		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);
@@ -254,8 +267,9 @@ void rblk_srv_export_unuse(struct rblk_srv_open *open, const struct rblk_srv_pat
 	if (!list_empty(&export->entry))
 		rblk_srv_notify_export(export, RBLK_SERVER_CMD_EXPORT_CHANGE_NTF);
 	mutex_unlock(&rblk_srv_lock);
-	rblk_srv_withdraw_closed();
+	/* First: who waits for it takes the disk for given back. */
 	rblk_srv_export_put(export);
+	rblk_srv_withdraw_closed();
 }
 
 /**

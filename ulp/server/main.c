@@ -83,6 +83,8 @@ static void __exit rblk_srv_exit(void)
 	flush_workqueue(rblk_srv_wq);
 	rblk_srv_path_end_all();
 	rblk_srv_export_remove_all();
+	/* Whoever ended the last request to a disk has left. */
+	rblk_srv_slots_sync();
 	destroy_workqueue(rblk_srv_listen_wq);
 	destroy_workqueue(rblk_srv_end_wq);
 	/* Those before it give it work. */

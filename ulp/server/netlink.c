@@ -89,17 +89,63 @@ static int rblk_srv_parse_size(struct genl_info *info, u64 *size)
 	return 0;
 }
 
-static int rblk_srv_parse_export(struct genl_info *info, struct rblk_srv_export_args *args)
+/* What it allocates is in ARGS, also if it fails. */
+static int rblk_srv_parse_device(struct genl_info *info, struct rblk_srv_export_args *args)
+{
+	static const int other[] = { RBLK_SERVER_A_EXPORT_SIZE, RBLK_SERVER_A_EXPORT_NUMA_NODE };
+	struct nlattr **attrs = info->attrs, *attr;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(other); i++) {
+		if (!attrs[other[i]])
+			continue;
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[other[i]],
+				    "that is for memory: a disk has its own");
+		return -EINVAL;
+	}
+	attr = attrs[RBLK_SERVER_A_EXPORT_INCARNATION];
+	if (attr)
+		import_uuid(&args->id, nla_data(attr));
+	if (attr && uuid_is_null(&args->id)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "an identity is not all zero");
+		return -EINVAL;
+	}
+	args->device = nla_strdup(attrs[RBLK_SERVER_A_EXPORT_DEVICE], GFP_KERNEL);
+	if (!args->device)
+		return -ENOMEM;
+	if (!args->device[0]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[RBLK_SERVER_A_EXPORT_DEVICE],
+				    "the path of a device is needed");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int rblk_srv_parse_export(struct sk_buff *skb, struct genl_info *info,
+				 struct rblk_srv_export_args *args)
 {
 	struct nlattr **attrs = info->attrs;
 	struct nlattr *attr;
 	int err;
 
+	/* To open any device, whatever its node allows, is more than to administer networks. */
+	if (attrs[RBLK_SERVER_A_EXPORT_DEVICE] && !netlink_capable(skb, CAP_SYS_ADMIN)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attrs[RBLK_SERVER_A_EXPORT_DEVICE],
+				    "to export a device takes CAP_SYS_ADMIN");
+		return -EPERM;
+	}
+
 	err = rblk_srv_parse_name(info, RBLK_SERVER_A_EXPORT_NAME, args->name) ?:
-	      rblk_srv_parse_size(info, &args->size);
+	      (attrs[RBLK_SERVER_A_EXPORT_DEVICE] ? rblk_srv_parse_device(info, args) :
+	       rblk_srv_parse_size(info, &args->size));
 	if (err)
 		return err;
 	args->numa_node = NUMA_NO_NODE;
+	attr = attrs[RBLK_SERVER_A_EXPORT_INCARNATION];
+	if (attr && !args->device) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "only a disk can be given an identity");
+		return -EINVAL;
+	}
 	attr = attrs[RBLK_SERVER_A_EXPORT_NUMA_NODE];
 	if (attr) {
 		args->numa_node = nla_get_s32(attr);
@@ -120,12 +166,13 @@ int rblk_server_nl_export_add_doit(struct sk_buff *skb, struct genl_info *info)
 	struct rblk_srv_export_args args = {};
 	int err;
 
-	err = rblk_srv_parse_export(info, &args);
-	if (err) {
+	err = rblk_srv_parse_export(skb, info, &args);
+	if (err)
 		kfree(args.allow);
-		return err;
-	}
-	err = rblk_srv_export_add(&args, info->extack);
+	else
+		err = rblk_srv_export_add(&args, info->extack);
+	/* Taken over if it is exported now. */
+	kfree(args.device);
 	/* netlink_rcv_skb() sends no ack for -EINTR: the caller would wait for ever. */
 	return err == -EINTR ? -ECANCELED : err;
 }

@@ -69,8 +69,13 @@ int rblk_srv_fill_export(struct sk_buff *skb, const struct rblk_srv_export *expo
 	    (export->read_only && nla_put_flag(skb, RBLK_SERVER_A_EXPORT_READ_ONLY)) ||
 	    nla_put(skb, RBLK_SERVER_A_EXPORT_INCARNATION, sizeof(uuid_t),
 		    &export->incarnation) ||
-	    nla_put_u32(skb, RBLK_SERVER_A_EXPORT_BACKING, RBLK_SERVER_BACKING_MEMORY) ||
-	    nla_put_u32(skb, RBLK_SERVER_A_EXPORT_BLOCK_SIZE, 1U << SECTOR_SHIFT) ||
+	    nla_put_u32(skb, RBLK_SERVER_A_EXPORT_BACKING,
+			export->disk ? RBLK_SERVER_BACKING_DISK : RBLK_SERVER_BACKING_MEMORY) ||
+	    (export->disk &&
+	     nla_put_string(skb, RBLK_SERVER_A_EXPORT_DEVICE, export->disk->path)) ||
+	    (export->disk && READ_ONCE(export->disk->failed) &&
+	     nla_put_flag(skb, RBLK_SERVER_A_EXPORT_FAILED)) ||
+	    nla_put_u32(skb, RBLK_SERVER_A_EXPORT_BLOCK_SIZE, rblk_srv_block_size(export)) ||
 	    nla_put_u32(skb, RBLK_SERVER_A_EXPORT_READERS, export->readers) ||
 	    nla_put_u32(skb, RBLK_SERVER_A_EXPORT_WRITERS, export->writers))
 		err = -EMSGSIZE;

@@ -8,7 +8,7 @@
 
 /* Room for an export with as many named clients as it can have. */
 #define RBLK_SRV_EXPORT_MSG_SIZE \
-	(1024 + RBLK_SRV_ALLOW_MAX * nla_total_size(RBLK_NAME_SIZE))
+	(1024 + RBLK_SERVER_DEVICE_MAX + RBLK_SRV_ALLOW_MAX * nla_total_size(RBLK_NAME_SIZE))
 
 /* Room for a session with as many open exports as a path can have. */
 #define RBLK_SRV_SESSION_MSG_SIZE \

@@ -11,7 +11,7 @@
 #include <uapi/linux/rblk_server.h>
 
 /* RBLK_SERVER_CMD_EXPORT_ADD - do */
-static const struct nla_policy rblk_server_export_add_nl_policy[RBLK_SERVER_A_EXPORT_READ_ONLY + 1] = {
+static const struct nla_policy rblk_server_export_add_nl_policy[RBLK_SERVER_A_EXPORT_DEVICE + 1] = {
 	[RBLK_SERVER_A_EXPORT_NAME] = { .type = NLA_NUL_STRING, .len = RBLK_SERVER_NAME_MAX, },
 	[RBLK_SERVER_A_EXPORT_SIZE] = { .type = NLA_UINT, },
 	[RBLK_SERVER_A_EXPORT_NUMA_NODE] = { .type = NLA_S32, },
@@ -19,6 +19,8 @@ static const struct nla_policy rblk_server_export_add_nl_policy[RBLK_SERVER_A_EX
 	[RBLK_SERVER_A_EXPORT_ALLOW_ANY] = { .type = NLA_FLAG, },
 	[RBLK_SERVER_A_EXPORT_SHARED] = { .type = NLA_FLAG, },
 	[RBLK_SERVER_A_EXPORT_READ_ONLY] = { .type = NLA_FLAG, },
+	[RBLK_SERVER_A_EXPORT_INCARNATION] = NLA_POLICY_EXACT_LEN(16),
+	[RBLK_SERVER_A_EXPORT_DEVICE] = { .type = NLA_NUL_STRING, .len = RBLK_SERVER_DEVICE_MAX, },
 };
 
 /* RBLK_SERVER_CMD_EXPORT_REMOVE - do */
@@ -74,7 +76,7 @@ static const struct genl_split_ops rblk_server_nl_ops[] = {
 		.cmd		= RBLK_SERVER_CMD_EXPORT_ADD,
 		.doit		= rblk_server_nl_export_add_doit,
 		.policy		= rblk_server_export_add_nl_policy,
-		.maxattr	= RBLK_SERVER_A_EXPORT_READ_ONLY,
+		.maxattr	= RBLK_SERVER_A_EXPORT_DEVICE,
 		.flags		= GENL_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

@@ -3,6 +3,7 @@
  * Open exports of a path: registered with its device when it opens them, taken
  * back when it closes them.
  */
+#include <linux/blkdev.h>
 #include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -194,6 +195,52 @@ static enum rblk_status rblk_srv_register(struct rblk_srv_path *path, struct rbl
 	return err == -ENOMEM ? RBLK_NO_MEMORY : err == -ESHUTDOWN ? RBLK_SHUTDOWN : RBLK_DEVICE;
 }
 
+static enum rblk_status rblk_srv_open_disk(struct rblk_srv_open *open)
+{
+	mutex_lock(&rblk_srv_lock);
+	open->size = open->export->size;
+	open->incarnation = open->export->incarnation;
+	mutex_unlock(&rblk_srv_lock);
+	return READ_ONCE(open->export->disk->failed) ? RBLK_SHUTDOWN : RBLK_OK;
+}
+
+/**
+ * rblk_srv_block_size - the logical block size of an export
+ * @export: the export
+ *
+ * Context: Any.
+ * Return: bytes.
+ */
+u32 rblk_srv_block_size(const struct rblk_srv_export *export)
+{
+	return export->disk ? bdev_logical_block_size(export->disk->bdev) : 1U << SECTOR_SHIFT;
+}
+
+/**
+ * rblk_srv_limits - tell a client what it has to know of a disk
+ * @path: the path it asks on
+ * @msg: what it asks
+ * @reply: what it gets
+ *
+ * Context: Process context. The caller holds the path's lock.
+ * Return: RBLK_OK or RBLK_MALFORMED.
+ */
+enum rblk_status rblk_srv_limits(struct rblk_srv_path *path, const struct rblk_msg_limits *msg,
+				 struct rblk_msg_limits_reply *reply)
+{
+	struct rblk_srv_open *open = rblk_srv_open_find(path, msg->handle);
+
+	if (!msg->handle || !open || !open->export->disk)
+		return RBLK_MALFORMED;
+	reply->handle = msg->handle;
+	rblk_srv_disk_limits(open->export->disk, reply);
+	/* Requests look at it. */
+	xa_lock(&path->disks);
+	open->limits = *reply;
+	xa_unlock(&path->disks);
+	return RBLK_OK;
+}
+
 /**
  * rblk_srv_open - a client opens an export
  * @path: the path it asks on, ready
@@ -226,7 +273,11 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 		return status;
 	}
 	path->nr_opens++;
-	status = rblk_srv_register(path, open);
+	export = open->export;
+	if (export->disk)
+		status = rblk_srv_open_disk(open);
+	else
+		status = rblk_srv_register(path, open);
 	/* On a path that ends, its end frees the open too. */
 	if (status != RBLK_OK && READ_ONCE(path->state) != RBLK_SRV_ENDING) {
 		path->nr_opens--;
@@ -238,17 +289,22 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 	do {
 		open->handle = ++path->next_handle;
 	} while (!open->handle || rblk_srv_open_find(path, open->handle) != open);
-
-	export = open->export;
+	/* From here on requests find it. */
+	if (export->disk &&
+	    xa_err(xa_store(&path->disks, open->handle, open, GFP_KERNEL))) {
+		path->nr_opens--;
+		rblk_srv_open_free(path, open);
+		return RBLK_NO_MEMORY;
+	}
 	*reply = (struct rblk_msg_open_reply) {
 		.handle		= open->handle,
 		.flags		= (open->read_only ? RBLK_OPEN_READ_ONLY : 0) |
 				  (export->shared ? RBLK_OPEN_SHARED : 0),
 		.size		= open->size,
 		.incarnation	= open->incarnation,
-		.block_size	= 1U << SECTOR_SHIFT,
+		.block_size	= rblk_srv_block_size(export),
 		.extent_shift	= open->plan.extent_shift,
-		.backing	= RBLK_WIRE_MEMORY,
+		.backing	= export->disk ? RBLK_WIRE_DISK : RBLK_WIRE_MEMORY,
 		.extents	= open->nr_extents,
 		.writer_epoch	= rblk_srv_export_written(open, path),
 	};
@@ -291,6 +347,12 @@ enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle)
 
 	if (!handle || !open)
 		return RBLK_MALFORMED;
+	if (open->export->disk) {
+		xa_erase(&path->disks, handle);
+		/* It said that it has nothing in flight. */
+		if (atomic_read(&open->requests))
+			return RBLK_MALFORMED;
+	}
 	/* It counts as open, for who waits for its end, until the queue pairs are gone. */
 	if (!rblk_srv_unregister(path, open)) {
 		rblk_srv_path_error(path, -EIO, "the device did not take back a key");

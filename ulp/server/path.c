@@ -75,6 +75,7 @@ static void rblk_srv_path_release(struct kref *ref)
 {
 	struct rblk_srv_path *path = container_of(ref, struct rblk_srv_path, ref);
 
+	xa_destroy(&path->disks);
 	kfree(path->queues);
 	kfree(path);
 }
@@ -90,14 +91,17 @@ void rblk_srv_path_put(struct rblk_srv_path *path)
 	kref_put(&path->ref, rblk_srv_path_release);
 }
 
-/* What the client can reach. Bounded. */
+/* What the client can reach. Bounded, but for a disk that does not give back what it has. */
 static void rblk_srv_path_cut(struct rblk_srv_path *path)
 {
 	u32 i;
 
 	for (i = 0; i < path->nr_queues; i++)
 		rblk_conn_cut(&path->queues[i].conn);
+	rblk_srv_disk_queues_cut(path);
 	rblk_conn_cut(&path->control);
+	/* Who waits for the end of it must not see a write of it later. */
+	rblk_srv_disk_queues_idle(path);
 	/* No queue pair is left that could use a key: now the keys may go. */
 	rblk_srv_close_all(path);
 	if (path->pd)
@@ -112,6 +116,7 @@ static void rblk_srv_path_teardown(struct rblk_srv_path *path)
 
 	for (i = 0; i < path->nr_queues; i++)
 		rblk_conn_destroy(&path->queues[i].conn);
+	rblk_srv_disk_queues_destroy(path);
 	rblk_conn_destroy(&path->control);
 	path->dev = NULL;
 	rblk_dev_leave(&path->dev_user);
@@ -252,6 +257,7 @@ struct rblk_srv_path *rblk_srv_path_create(const struct rblk_req *req)
 	mutex_init(&path->lock);
 	spin_lock_init(&path->rx_lock);
 	INIT_LIST_HEAD(&path->opens);
+	xa_init(&path->disks);
 	INIT_LIST_HEAD(&path->rx);
 	INIT_LIST_HEAD(&path->session_entry);
 	INIT_WORK(&path->rx_work, rblk_srv_rx_work);

@@ -366,6 +366,9 @@ static struct rblk_srv_export *rblk_srv_resize_claim(const char *name, u64 size,
 	if (!export) {
 		NL_SET_ERR_MSG(extack, "there is no export of this name");
 		err = -ENOENT;
+	} else if (export->disk) {
+		NL_SET_ERR_MSG(extack, "a disk has its own size, which is changed there");
+		err = -EOPNOTSUPP;
 	} else if (export->resizing) {
 		NL_SET_ERR_MSG(extack, "somebody else resizes it just now");
 		err = -EBUSY;

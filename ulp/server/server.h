@@ -2,11 +2,11 @@
 /*
  * The server's objects.
  *
- *   export    memory under a name
+ *   export    memory or a disk under a name
  *   listener  an address where clients connect
  *   session   one client; what it has open
  *     path    one pair of addresses: PD, control connection, I/O connections, and
- *             a registration of each open export
+ *             a registration of each open export; disk connections, if a disk was opened
  *
  * Locks, outermost first; what each protects:
  *
@@ -17,9 +17,11 @@
  *                              who has what open. Never held while something waits
  *                              for a peer.
  *   rblk_srv_state  (spinlock) state of the paths; any context
+ *   queue->lock     (spinlock) of a disk connection: its slots; any context
  *
  * A path ends in this order: state (nothing new begins), works cancelled,
- * connections destroyed, registrations given back, PD, device, opens. An export holds a
+ * connections cut, what disks have of it waited for, registrations given back, opens, PD; then
+ * what waits for the CM, and the device. An export holds a
  * reference on each block of its memory, and so does each registration that covers it: no
  * block is freed while a queue pair or a key could reach it.
  */
@@ -32,11 +34,13 @@
 #include <linux/socket.h>
 #include <linux/uuid.h>
 #include <linux/workqueue.h>
+#include <linux/xarray.h>
 #include <rblk/addr.h>
 #include <rblk/conn.h>
 #include <rblk/dev.h>
 #include <rblk/limits.h>
 #include <rblk/mr.h>
+#include <rblk/ring.h>
 #include <rblk/wire.h>
 
 #define RBLK_SRV_ALLOW_MAX	64	/* clients an export names */
@@ -62,8 +66,10 @@
 #define RBLK_SRV_SHRINK_TIMEOUT	(5 * HZ)	/* for a client to give up what is to go */
 #define RBLK_SRV_SHRINK_TELL	(15 * HZ)	/* until it is told so at the latest */
 #define RBLK_SRV_KICK_TIMEOUT	(20 * HZ)	/* for all paths of a session to end */
+#define RBLK_SRV_DISK_ALIGN	512	/* bytes: of all that is asked of a disk */
 
 struct rblk_srv_path;
+struct rblk_srv_slot;
 
 /**
  * struct rblk_srv_memory - blocks of memory
@@ -76,7 +82,27 @@ struct rblk_srv_memory {
 };
 
 /**
- * struct rblk_srv_export - memory under a name
+ * struct rblk_srv_disk - a block device behind an export
+ * @export: the export
+ * @path: of its node, as it was asked for
+ * @file: it, open
+ * @bdev: the same
+ * @wq: runs what its requests need; none waits for another disk
+ * @failed: it is gone, for good
+ * @dead_work: says so
+ */
+struct rblk_srv_disk {
+	struct rblk_srv_export	*export;
+	char			*path;
+	struct file		*file;
+	struct block_device	*bdev;
+	struct workqueue_struct	*wq;
+	bool			failed;
+	struct work_struct	dead_work;
+};
+
+/**
+ * struct rblk_srv_export - memory or a disk under a name
  * @ref: one for the list, one for each open of a path
  * @entry: in the list of exports; empty once it is removed
  * @name: its name
@@ -95,6 +121,7 @@ struct rblk_srv_memory {
  * @writer_epoch: counts how often that was another one than before, from a random number on
  * @resizing: somebody is at it
  * @memory: its memory
+ * @disk: the disk behind it instead, or NULL
  */
 struct rblk_srv_export {
 	struct kref		ref;
@@ -115,14 +142,17 @@ struct rblk_srv_export {
 	u32			writer_epoch;
 	bool			resizing;
 	struct rblk_srv_memory	memory;
+	struct rblk_srv_disk	*disk;
 };
 
 /**
  * struct rblk_srv_export_args - what export-add was asked; export-allow and export-unallow
  *	have a name and clients only
  * @name: name of the export
- * @size: bytes
+ * @size: bytes; 0 with @device
  * @numa_node: where the memory should lie, or NUMA_NO_NODE
+ * @device: path of a block device to export, or NULL for memory
+ * @id: identity of that; null for a random one
  * @shared: several sessions may have it open for writing
  * @read_only: no session may write
  * @allow_any: every client may open it
@@ -134,6 +164,8 @@ struct rblk_srv_export_args {
 	char	name[RBLK_NAME_SIZE];
 	u64	size;
 	int	numa_node;
+	char	*device;
+	uuid_t	id;
 	bool	shared;
 	bool	read_only;
 	bool	allow_any;
@@ -175,6 +207,8 @@ struct rblk_srv_extent {
  * @nr_extents: that are registered; until the client has given them up also those beyond @size
  * @extents: a registration of each
  * @replaced: others, of which the client may still use the keys
+ * @requests: of a disk: how many are not answered yet
+ * @limits: of a disk: as the client was told
  */
 struct rblk_srv_open {
 	struct list_head	entry;
@@ -197,6 +231,8 @@ struct rblk_srv_open {
 	u32			nr_extents;
 	struct rblk_srv_extent	**extents;
 	struct list_head	replaced;
+	atomic_t		requests;
+	struct rblk_msg_limits_reply limits;
 };
 
 /* Of an export of SIZE bytes, as it is cut for an open. */
@@ -250,6 +286,7 @@ enum rblk_srv_path_state {
 /* struct rblk_srv_path @flags */
 enum {
 	RBLK_SRV_PATH_REPLACED,	/* a newer attempt waits for its end */
+	RBLK_SRV_PATH_JOINING,	/* a disk connection waits to be let in */
 };
 
 /**
@@ -260,6 +297,53 @@ enum {
 struct rblk_srv_queue {
 	struct rblk_conn	conn;
 	struct rblk_srv_path	*path;
+};
+
+/**
+ * struct rblk_srv_disk_queue - a disk connection at the server
+ * @conn: the connection
+ * @path: its path
+ * @depth: requests in flight
+ * @port: of the device
+ * @max_order: of the pieces of memory
+ * @requests: what the client sends
+ * @responses: what it gets
+ * @slots: one for each tag
+ * @lock: protects the fields below, and the step of each slot; taken in any context
+ * @closed: nothing is begun on the connection any more
+ * @busy: slots in use
+ * @idle: woken when the last one is not any more
+ * @pages: how many the requests may take
+ * @pages_wait: slots that wait for some
+ * @wrs: work requests left for transfers
+ * @wrs_all: of so many
+ * @wrs_wait: slots that wait for some
+ * @free: numbers of the responses that are not on their way
+ * @nr_free: how many
+ * @free_wait: slots that wait for one
+ */
+struct rblk_srv_disk_queue {
+	struct rblk_conn		conn;
+	struct rblk_srv_path		*path;
+	u32				depth;
+	u32				port;
+	u32				max_order;
+	struct rblk_ring		requests;
+	struct rblk_ring		responses;
+	struct rblk_srv_slot		*slots;
+
+	spinlock_t			lock;		/* protects the fields below */
+	bool				closed;
+	u32				busy;
+	wait_queue_head_t		idle;
+	u32				pages;
+	struct list_head		pages_wait;
+	u32				wrs;
+	u32				wrs_all;
+	struct list_head		wrs_wait;
+	u16				*free;
+	u32				nr_free;
+	struct list_head		free_wait;
 };
 
 /**
@@ -286,6 +370,8 @@ struct rblk_srv_queue {
  * @nr_queues: I/O connections allowed, 0 before hello
  * @nr_up: how many are up
  * @queues: the I/O connections
+ * @disk_queues: the disk connections, @nr_queues at the most; NULL before the first one
+ * @disks: its open disks, by their handles
  * @opens: exports it has open
  * @nr_opens: how many
  * @next_handle: for the next open
@@ -327,6 +413,8 @@ struct rblk_srv_path {
 	u32				nr_queues;
 	u32				nr_up;
 	struct rblk_srv_queue		*queues;
+	struct rblk_srv_disk_queue	*disk_queues;
+	struct xarray			disks;
 	struct list_head		opens;
 	u32				nr_opens;
 	u32				next_handle;
@@ -351,6 +439,7 @@ struct rblk_srv_path {
  * @id: its CM id
  * @req: what the client said
  * @resp_rd: RDMA READs in flight it asks for
+ * @init_rd: of this side, that it offers
  * @status: why to reject it without a further look, or RBLK_OK
  */
 struct rblk_srv_pending {
@@ -358,6 +447,7 @@ struct rblk_srv_pending {
 	struct rdma_cm_id	*id;
 	struct rblk_req		req;
 	u32			resp_rd;
+	u32			init_rd;
 	enum rblk_status	status;
 };
 
@@ -400,6 +490,27 @@ void rblk_srv_withdraw_closed(void);
 void rblk_srv_path_tell(struct rblk_srv_path *path);
 void rblk_srv_withdraw_begin(const struct rblk_srv_withdraw *what);
 bool rblk_srv_withdraw_wait(const struct rblk_srv_withdraw *what, unsigned long deadline);
+
+/* disk.c */
+int rblk_srv_disk_open(struct rblk_srv_export *export, struct rblk_srv_export_args *args,
+		       const char **what);
+void rblk_srv_disk_close(struct rblk_srv_export *export);
+void rblk_srv_disk_limits(const struct rblk_srv_disk *disk, struct rblk_msg_limits_reply *reply);
+
+/* disk_conn.c */
+enum rblk_status rblk_srv_disk_queue_setup(struct rblk_srv_path *path,
+					   struct rblk_srv_pending *pending);
+void rblk_srv_disk_queues_cut(struct rblk_srv_path *path);
+void rblk_srv_disk_queues_idle(struct rblk_srv_path *path);
+void rblk_srv_disk_queues_destroy(struct rblk_srv_path *path);
+
+/* disk_io.c */
+extern const struct rblk_conn_ops rblk_srv_disk_queue_ops;
+int rblk_srv_slots_create(struct rblk_srv_disk_queue *queue);
+void rblk_srv_slots_close(struct rblk_srv_disk_queue *queue);
+void rblk_srv_slots_sync(void);
+void rblk_srv_slots_lose(struct rblk_srv_disk_queue *queue);
+void rblk_srv_slots_destroy(struct rblk_srv_disk_queue *queue);
 
 /* listener.c */
 int rblk_srv_listen_add(const struct sockaddr_storage *addr, struct netlink_ext_ack *extack);
@@ -451,6 +562,9 @@ enum rblk_status rblk_srv_open(struct rblk_srv_path *path, const struct rblk_msg
 enum rblk_status rblk_srv_close(struct rblk_srv_path *path, u32 handle);
 struct rblk_srv_open *rblk_srv_open_find(struct rblk_srv_path *path, u32 handle);
 void rblk_srv_close_all(struct rblk_srv_path *path);
+u32 rblk_srv_block_size(const struct rblk_srv_export *export);
+enum rblk_status rblk_srv_limits(struct rblk_srv_path *path, const struct rblk_msg_limits *msg,
+				 struct rblk_msg_limits_reply *reply);
 int rblk_srv_tell(struct rblk_srv_path *path, const struct rblk_msg *msg, int *tries);
 int rblk_srv_revoke(struct rblk_srv_path *path);
 int rblk_srv_extent_register(struct rblk_srv_path *path, struct rblk_srv_open *open, u64 size,

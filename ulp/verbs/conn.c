@@ -324,6 +324,7 @@ int rblk_conn_create(struct rblk_conn *conn, struct rblk_dev *dev, struct ib_pd 
 			.max_recv_wr	= sizes->rq_wrs,
 			.max_send_sge	= sizes->send_sge,
 			.max_recv_sge	= 1,
+			.max_rdma_ctxs	= sizes->rw_ctxs,
 		},
 	};
 	struct ib_cq *cq;
@@ -386,7 +387,7 @@ int rblk_conn_connect(struct rblk_conn *conn, const struct rblk_req *req, u32 in
 		.private_data		= &wire,
 		.private_data_len	= sizeof(wire),
 		.initiator_depth	= init_rd,
-		.responder_resources	= 1,
+		.responder_resources	= conn->resp_rd ?: 1,
 		.retry_count		= conn->tuning.retries,
 		.rnr_retry_count	= RBLK_RNR_RETRIES,
 	};
@@ -426,17 +427,19 @@ EXPORT_SYMBOL_GPL(rblk_conn_adopt);
  * @conn: the connection, adopted, with its QP
  * @rep: what to tell the client
  * @resp_rd: RDMA READs in flight that the client may have, at least 1
+ * @init_rd: RDMA READs in flight of this side, at least 1
  *
  * Context: Process context. Sleeps.
  * Return: 0, or a negative errno.
  */
-int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 resp_rd)
+int rblk_conn_accept(struct rblk_conn *conn, const struct rblk_rep *rep, u32 resp_rd,
+		     u32 init_rd)
 {
 	struct rblk_wire_rep wire;
 	struct rdma_conn_param param = {
 		.private_data		= &wire,
 		.private_data_len	= sizeof(wire),
-		.initiator_depth	= 1,
+		.initiator_depth	= init_rd,
 		.responder_resources	= resp_rd,
 		.retry_count		= conn->tuning.retries,
 		.rnr_retry_count	= RBLK_RNR_RETRIES,
@@ -486,8 +489,9 @@ static void rblk_conn_rq_drained(struct ib_cq *cq, struct ib_wc *wc)
  * Wait until all that was posted has completed. As ib_drain_qp(), but with a
  * limit: a device that never completes must not hold up the tear-down, and need
  * not, since the QP and the CQ are destroyed next.
+ * Return: whether it took too long, or nobody knows.
  */
-static void rblk_conn_drain(struct rblk_conn *conn)
+static bool rblk_conn_drain(struct rblk_conn *conn)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	struct ib_rdma_wr swr = {
@@ -501,29 +505,34 @@ static void rblk_conn_drain(struct rblk_conn *conn)
 	struct ib_qp *qp = conn->qp;
 	/* Many connections of one dead device are waited for once, not one by one. */
 	unsigned long limit = READ_ONCE(conn->dev->stuck) ? HZ / 100 + 1 : RBLK_DRAIN_TIMEOUT;
-	bool late = false, waited = false;
+	bool late = false, waited = false, unknown = false;
 
 	if (qp->device->ops.drain_sq || qp->device->ops.drain_rq) {
 		/* Such a device takes no work request in the error state. */
 		ib_drain_qp(qp);
-		return;
+		return false;
 	}
 	if (ib_modify_qp(qp, &attr, IB_QP_STATE))
-		return;
+		return true;
 	conn->sq_drain.done = rblk_conn_sq_drained;
 	conn->rq_drain.done = rblk_conn_rq_drained;
 	if (!ib_post_send(qp, &swr.wr, NULL)) {
 		late |= !wait_for_completion_timeout(&conn->sq_drained, limit);
 		waited = true;
+	} else {
+		unknown = true;
 	}
 	if (conn->nr_rx && !ib_post_recv(qp, &rwr, NULL))
 		late |= !wait_for_completion_timeout(&conn->rq_drained, late ? 1 : limit);
+	else if (conn->nr_rx)
+		unknown = true;
 	/* Only a marker that came back says that the device works. */
 	if (waited)
 		WRITE_ONCE(conn->dev->stuck, late);
 	if (late)
 		pr_warn_ratelimited("rblk: %s did not complete all work of a queue pair in %u ms\n",
 				    qp->device->name, jiffies_to_msecs(limit));
+	return late || unknown;
 }
 
 /**
@@ -538,6 +547,8 @@ static void rblk_conn_drain(struct rblk_conn *conn)
  */
 void rblk_conn_cut(struct rblk_conn *conn)
 {
+	bool late;
+
 	/* A queue that never connected is not even initialised. */
 	if (!conn->id)
 		return;
@@ -547,7 +558,9 @@ void rblk_conn_cut(struct rblk_conn *conn)
 		synchronize_rcu();
 	if (conn->qp) {
 		rdma_disconnect(conn->id);
-		rblk_conn_drain(conn);
+		late = rblk_conn_drain(conn);
+		if (conn->ops->drained)
+			conn->ops->drained(conn, late);
 		rdma_destroy_qp(conn->id);
 	}
 	/* After this no completion handler runs, whatever the drain came to. */

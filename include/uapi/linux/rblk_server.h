@@ -12,13 +12,15 @@
 #define RBLK_SERVER_NAME_MAX	63
 #define RBLK_SERVER_ADDR_LEN	28
 #define RBLK_SERVER_MAX_ALLOW	64
+#define RBLK_SERVER_DEVICE_MAX	255
 
 /**
  * enum rblk_server_backing - What holds the content of an export. Memory is
- *   lost with the server.
+ *   lost with the server, a disk is not.
  */
 enum rblk_server_backing {
 	RBLK_SERVER_BACKING_MEMORY,
+	RBLK_SERVER_BACKING_DISK,
 };
 
 /**
@@ -44,6 +46,8 @@ enum {
 	RBLK_SERVER_A_EXPORT_BLOCK_SIZE,
 	RBLK_SERVER_A_EXPORT_READERS,
 	RBLK_SERVER_A_EXPORT_WRITERS,
+	RBLK_SERVER_A_EXPORT_DEVICE,
+	RBLK_SERVER_A_EXPORT_FAILED,
 
 	__RBLK_SERVER_A_EXPORT_MAX,
 	RBLK_SERVER_A_EXPORT_MAX = (__RBLK_SERVER_A_EXPORT_MAX - 1)

@@ -11,8 +11,8 @@ namespace {
 
 // In the order of the spec, which is that of the numbers.
 constexpr std::array<std::string_view, RBLK_SERVER_A_EXPORT_MAX> export_names = {
-    "name",  "size",        "numa-node", "allow",      "allow-any", "shared", "read-only",
-    "force", "incarnation", "backing",   "block-size", "readers",   "writers"};
+    "name",        "size",    "numa-node",  "allow",   "allow-any", "shared", "read-only", "force",
+    "incarnation", "backing", "block-size", "readers", "writers",   "device", "failed"};
 constexpr AttributeSpec export_spec = {"export", export_names};
 
 constexpr std::array<std::string_view, RBLK_SERVER_A_LISTENER_MAX> listener_names = {
@@ -62,6 +62,8 @@ Export decode_export(ByteView bytes) {
     exported.block_size = a.opt_u32(RBLK_SERVER_A_EXPORT_BLOCK_SIZE);
     exported.readers = a.opt_u32(RBLK_SERVER_A_EXPORT_READERS);
     exported.writers = a.opt_u32(RBLK_SERVER_A_EXPORT_WRITERS);
+    exported.device = a.opt_text(RBLK_SERVER_A_EXPORT_DEVICE);
+    exported.failed = a.flag(RBLK_SERVER_A_EXPORT_FAILED);
     return exported;
 }
 
@@ -89,7 +91,12 @@ ServerSession decode_server_session(ByteView bytes) {
 void Server::add_export(const ExportRequest& request) {
     auto message = family_.request(RBLK_SERVER_CMD_EXPORT_ADD, export_spec);
     message.text(RBLK_SERVER_A_EXPORT_NAME, request.name);
-    message.u64(RBLK_SERVER_A_EXPORT_SIZE, request.size);
+    if (request.device.empty())
+        message.u64(RBLK_SERVER_A_EXPORT_SIZE, request.size);
+    else
+        message.text(RBLK_SERVER_A_EXPORT_DEVICE, request.device);
+    if (request.id)
+        message.binary(RBLK_SERVER_A_EXPORT_INCARNATION, std::as_bytes(std::span(*request.id)));
     if (request.numa_node) message.s32(RBLK_SERVER_A_EXPORT_NUMA_NODE, *request.numa_node);
     for (const auto& client : request.allow) message.text(RBLK_SERVER_A_EXPORT_ALLOW, client);
     if (request.allow_any) message.flag(RBLK_SERVER_A_EXPORT_ALLOW_ANY);

@@ -26,6 +26,8 @@ struct Export {
     std::optional<std::uint32_t> block_size;
     std::optional<std::uint32_t> readers;
     std::optional<std::uint32_t> writers;
+    std::optional<std::string> device;
+    bool failed = false;
 };
 
 struct Listener {
@@ -61,6 +63,8 @@ struct ExportRequest {
     bool shared = false;
     bool read_only = false;
     std::optional<std::int32_t> numa_node;
+    std::string device{};  // instead of a size
+    std::optional<Uuid> id{};
 };
 
 Export decode_export(ByteView attributes);
