@@ -131,7 +131,7 @@ static int rblk_clt_ask_open(struct rblk_clt_device *dev, struct rblk_clt_path *
 /**
  * rblk_clt_keys_alloc - make room for the keys of an open
  * @size: bytes of the export
- * @shift: log2 of the bytes of an extent
+ * @shift: log2 of the bytes of an extent; 0 for a disk
  *
  * Context: Process context. Sleeps.
  * Return: the keys, or ERR_PTR(): -EINVAL and -EFBIG as of rblk_extents_init(), -ENOMEM.
@@ -142,7 +142,9 @@ struct rblk_clt_keys *rblk_clt_keys_alloc(u64 size, u8 shift)
 	struct rblk_extents ext;
 	int err;
 
-	err = rblk_extents_init(&ext, size, shift);
+	/* A disk has none, only its size. */
+	ext = (struct rblk_extents) { .size = size };
+	err = shift ? rblk_extents_init(&ext, size, shift) : 0;
 	if (err)
 		return ERR_PTR(err);
 	keys = kvzalloc(struct_size(keys, rkeys, ext.nr), GFP_KERNEL);
@@ -254,7 +256,10 @@ static int rblk_clt_take_geometry(struct rblk_clt_device *dev,
 	dev->block_size = open->block_size;
 	dev->incarnation = open->incarnation;
 	dev->writer_epoch = open->writer_epoch;
-	err = rblk_extents_init(&dev->ext, open->size, open->extent_shift);
+	dev->backing = open->backing;
+	dev->ext = (struct rblk_extents) { .size = open->size };
+	err = open->backing == RBLK_WIRE_DISK ? 0 :
+		rblk_extents_init(&dev->ext, open->size, open->extent_shift);
 	if (err) {
 		*what = "the server's geometry makes no sense";
 	} else if (open->block_size > PAGE_SIZE) {
@@ -289,6 +294,8 @@ static int rblk_clt_open_once(struct rblk_clt_device *dev, struct rblk_clt_path 
 		*what = "the export is shared: its writers stay, and none can be robbed";
 		err = -EINVAL;
 	}
+	if (!err && dev->backing == RBLK_WIRE_DISK)
+		err = rblk_clt_disk_open(dev, path, generation, open.handle, deadline, what);
 	if (!err) {
 		keys = rblk_clt_keys_alloc(open.size, open.extent_shift);
 		if (IS_ERR(keys))
@@ -351,8 +358,11 @@ static const char *rblk_clt_differs(const struct rblk_clt_device *dev,
 				    const struct rblk_msg_open_reply *open)
 {
 	lockdep_assert_held(&rblk_clt_lock);
+	if (open->backing != dev->backing)
+		return "the export is no disk any more, or is one now";
 	if (!uuid_equal(&open->incarnation, &dev->incarnation))
-		return RBLK_CLT_CONTENT_LOST;
+		return dev->backing == RBLK_WIRE_DISK ? "the export is another disk now" :
+			RBLK_CLT_CONTENT_LOST;
 	/* What was cut off while this node heard of it has changed the incarnation, for both. */
 	if (open->size < dev->ext.size)
 		return "the export is smaller now";
@@ -429,6 +439,11 @@ static int rblk_clt_take_again(struct rblk_clt_device *dev, struct rblk_clt_path
 	mutex_lock(&rblk_clt_lock);
 	differs = rblk_clt_differs(dev, open);
 	mutex_unlock(&rblk_clt_lock);
+	if (!differs && dev->backing == RBLK_WIRE_DISK) {
+		err = rblk_clt_disk_reopen(dev, path, generation, open->handle, &differs, what);
+		if (err)
+			return err;
+	}
 	if (differs && !sure) {
 		*what = differs;
 		return -EAGAIN;
@@ -528,6 +543,27 @@ static int rblk_clt_reopen_one(struct rblk_clt_device *dev, struct rblk_clt_path
 	return 0;
 }
 
+/*
+ * What a path needs beforehand to serve a device. Return: 0; -EOPNOTSUPP, and the device is
+ * refused; another negative errno, and the path is broken.
+ */
+static int rblk_clt_reopen_ready(struct rblk_clt_device *dev, struct rblk_clt_path *path,
+				 u32 generation, const char **what)
+{
+	int err;
+
+	lockdep_assert_held(&path->lock);
+	if (dev->backing != RBLK_WIRE_DISK)
+		return 0;
+	err = rblk_clt_disk_up(path, generation, what);
+	if (!err || !rblk_clt_disk_may(path, generation))
+		return err == -EOPNOTSUPP ? -ENOTCONN : err;
+	/* It carries on without disks. */
+	rblk_clt_device_refused(dev, path, generation,
+				*what ?: "the path has no connections for disks");
+	return -EOPNOTSUPP;
+}
+
 /**
  * rblk_clt_reopen_next - a device that is not open on a path's generation
  * @path: the path
@@ -579,7 +615,10 @@ int rblk_clt_reopen(struct rblk_clt_path *path, const char **what)
 		mutex_unlock(&rblk_clt_lock);
 		if (!dev)
 			return 0;
-		err = rblk_clt_reopen_one(dev, path, path->generation, what);
+		err = rblk_clt_reopen_ready(dev, path, path->generation, what) ?:
+		      rblk_clt_reopen_one(dev, path, path->generation, what);
+		if (err == -EOPNOTSUPP)
+			err = 0;
 		rblk_clt_device_put(dev);
 	} while (!err);
 	return err;
@@ -679,7 +718,7 @@ static bool rblk_clt_reopen_late(struct rblk_clt_path *path, u32 generation)
 {
 	struct rblk_clt_device *dev;
 	const char *what = NULL;
-	int err;
+	int err = 0;
 
 	mutex_lock(&rblk_clt_lock);
 	dev = READ_ONCE(path->state) == RBLK_PATH_LIVE && path->generation == generation ?
@@ -692,7 +731,15 @@ static bool rblk_clt_reopen_late(struct rblk_clt_path *path, u32 generation)
 	mutex_unlock(&rblk_clt_lock);
 	if (!dev)
 		return false;
-	err = rblk_clt_reopen_one(dev, path, generation, &what);
+	if (dev->backing == RBLK_WIRE_DISK) {
+		mutex_lock(&path->lock);
+		err = rblk_clt_reopen_ready(dev, path, generation, &what);
+		mutex_unlock(&path->lock);
+	}
+	if (!err)
+		err = rblk_clt_reopen_one(dev, path, generation, &what);
+	if (err == -EOPNOTSUPP)
+		err = 0;
 	/* What it may have open there now nobody could close. */
 	if (err)
 		rblk_clt_path_error_of(path, generation, err,

@@ -5,6 +5,7 @@
  *   session   one server; its tag set is shared by all its devices
  *     path    one pair of addresses: PD, control connection, I/O connections
  *       queue one I/O connection, for one hardware queue of the tag set
+ *       disk queue the same for disks, once one is open on the path
  *   device    one open export, /dev/rblkN
  *
  * Locks, outermost first; what each protects:
@@ -13,8 +14,9 @@
  *                              one at a time; held while it talks to the server, so it is
  *                              taken interruptibly; not while it waits for a path to come back
  *   path->lock      (mutex)    the path's objects: device, PD, connections, MRs.
- *                              Held by the thread that connects and by the one
- *                              that tears down. No callback takes it.
+ *                              Held by the thread that connects, by the one that
+ *                              tears down, and by who makes disk connections of a live
+ *                              path. No callback takes it.
  *   rblk_clt_lock   (mutex)    lists of sessions and devices, users of a session.
  *                              Never held while something waits for a peer.
  *   session->lock   (spinlock) path state, last error, generation, route, counts; which paths
@@ -56,6 +58,7 @@
 #include <rblk/limits.h>
 #include <rblk/path_state.h>
 #include <rblk/policy.h>
+#include <rblk/ring.h>
 #include <rblk/wire.h>
 
 #define RBLK_CLT_PATHS		8
@@ -81,6 +84,7 @@
 #define RBLK_CLT_SINK_SIZE	8	/* bytes to read behind a write; a block is longer */
 
 struct rblk_clt_path;
+struct rblk_clt_request;
 struct rblk_clt_queue_group;
 struct rblk_clt_session;
 
@@ -100,6 +104,42 @@ struct rblk_clt_queue {
 	struct ib_mr		**mrs;
 	u32			posted;
 	atomic_t		in_flight;
+};
+
+/**
+ * struct rblk_clt_disk_tag - a tag of a disk connection
+ * @req: the request that has it, or had it last
+ * @turn: how often it was used
+ * @asked: it is not answered yet
+ * @mr: for its pages
+ */
+struct rblk_clt_disk_tag {
+	struct rblk_clt_request	*req;
+	u32			turn;
+	bool			asked;
+	struct ib_mr		*mr;
+};
+
+/**
+ * struct rblk_clt_disk_queue - a disk connection
+ * @conn: the connection
+ * @path: its path
+ * @index: its number, also that of the hardware queue it serves
+ * @depth: how many tags
+ * @tags: the tags
+ * @requests: a message for each tag
+ * @responses: receives, as many
+ * @reg_qp: queue pair for registrations where they need one of their own, or NULL
+ */
+struct rblk_clt_disk_queue {
+	struct rblk_conn		conn;
+	struct rblk_clt_path		*path;
+	u32				index;
+	u32				depth;
+	struct rblk_clt_disk_tag	*tags;
+	struct rblk_ring		requests;
+	struct rblk_ring		responses;
+	struct ib_qp			*reg_qp;
 };
 
 /**
@@ -201,6 +241,9 @@ struct rblk_clt_route {
  * @control: its control connection
  * @queues: its I/O connections
  * @nr_queues: how many
+ * @token: shows that a connection belongs to it
+ * @disk_queues: its disk connections, as many, or NULL; changed with the session's lock held too
+ * @disks_up: all of those are up
  * @fail_work: ends what goes on there after an error
  * @free_work: tears down what is left of it then
  * @connect_work: brings it up again
@@ -254,6 +297,9 @@ struct rblk_clt_path {
 	struct rblk_clt_control	control;
 	struct rblk_clt_queue	*queues;
 	u32			nr_queues;
+	u64			token;
+	struct rblk_clt_disk_queue *disk_queues;
+	bool			disks_up;
 	struct work_struct	fail_work;
 	struct work_struct	free_work;
 	struct delayed_work	connect_work;
@@ -381,13 +427,16 @@ enum {
  * @read_only: opened for reading only
  * @shared: the export is
  * @block_size: logical, bytes
+ * @backing: memory or a disk
+ * @limits: of a disk, as they were when it was mapped
  * @incarnation: identity of the content; it and @ext under rblk_clt_lock and @size_lock
  * @writer_epoch: changes when another client opens the export for writing
  * @lost_what: what is other than it was, if it is lost
  * @revoked_what: why the server withdrew it, if it did
  * @refused_what: why the server refused to open it again, for now
- * @wait_lock: protects @waiting
+ * @wait_lock: protects the next two
  * @waiting: I/O that waits for a path
+ * @flushes: how many flushes of the block layer do
  * @submit_work: submits it anew
  * @lost_at: since when it has no path, in jiffies; this and the next three under rblk_clt_lock
  * @was_back: it had a path since
@@ -419,13 +468,16 @@ struct rblk_clt_device {
 	bool				read_only;
 	bool				shared;
 	u32				block_size;
+	enum rblk_wire_backing		backing;
+	struct rblk_msg_limits_reply	limits;
 	uuid_t				incarnation;
 	u32				writer_epoch;
 	const char			*lost_what;
 	const char			*revoked_what;
 	const char			*refused_what;
-	spinlock_t			wait_lock;	/* protects the next one */
+	spinlock_t			wait_lock;	/* protects the next two */
 	struct bio_list			waiting;
+	u32				flushes;
 	struct work_struct		submit_work;
 	unsigned long			lost_at;
 	bool				was_back;
@@ -528,6 +580,24 @@ void rblk_clt_path_notify(struct rblk_clt_path *path);
 int rblk_clt_path_connect(struct rblk_clt_path *path, unsigned long deadline, const char **what);
 void rblk_clt_queue_mrs_free(struct rblk_clt_queue *queue);
 
+/* disk.c */
+int rblk_clt_disk_open(struct rblk_clt_device *dev, struct rblk_clt_path *path, u32 generation,
+		       u32 handle, unsigned long deadline, const char **what);
+int rblk_clt_disk_reopen(const struct rblk_clt_device *dev, struct rblk_clt_path *path,
+			 u32 generation, u32 handle, const char **differs, const char **what);
+void rblk_clt_disk_limits(const struct rblk_clt_device *dev, struct queue_limits *lim);
+
+/* disk_conn.c */
+bool rblk_clt_disk_may(const struct rblk_clt_path *path, u32 generation);
+int rblk_clt_disk_up(struct rblk_clt_path *path, u32 generation, const char **what);
+void rblk_clt_disk_abort(struct rblk_clt_path *path, int err, const char *what);
+void rblk_clt_disk_cut(struct rblk_clt_path *path);
+void rblk_clt_disk_destroy(struct rblk_clt_path *path);
+
+/* disk_io.c */
+void rblk_clt_disk_sent(struct ib_cq *cq, struct ib_wc *wc);
+void rblk_clt_disk_answered(struct ib_cq *cq, struct ib_wc *wc);
+
 /* fence.c */
 bool rblk_clt_fence_pending(const struct rblk_clt_session *session);
 void rblk_clt_active_lost(struct rblk_clt_path *path);
@@ -594,6 +664,8 @@ int rblk_clt_device_open(struct rblk_clt_device *dev, bool steal, unsigned long 
 			 const char **what);
 void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
 void rblk_clt_device_spread(struct rblk_clt_device *dev);
+void rblk_clt_fill_req(const struct rblk_clt_path *path, struct rblk_req *req,
+		       enum rblk_conn_kind kind, u16 queue, u16 depth, u64 token);
 unsigned long rblk_clt_step_deadline(const struct rblk_clt_path *path, unsigned long deadline);
 bool rblk_clt_serves(const struct rblk_clt_path *path, const struct rblk_clt_device *dev);
 u32 rblk_clt_served(const struct rblk_clt_path *path);

@@ -27,8 +27,19 @@ static const struct rblk_conn_ops rblk_clt_queue_ops = {
 	.error	= rblk_clt_queue_error,
 };
 
-static void rblk_clt_fill_req(const struct rblk_clt_path *path, struct rblk_req *req,
-			      enum rblk_conn_kind kind, u16 queue, u16 depth, u64 token)
+/**
+ * rblk_clt_fill_req - what to say in a connect request
+ * @path: the path
+ * @req: to fill in
+ * @kind: of the connection
+ * @queue: its index
+ * @depth: requests in flight on it
+ * @token: of the path, or 0
+ *
+ * Context: Any.
+ */
+void rblk_clt_fill_req(const struct rblk_clt_path *path, struct rblk_req *req,
+		       enum rblk_conn_kind kind, u16 queue, u16 depth, u64 token)
 {
 	*req = (struct rblk_req) {
 		.version	= RBLK_WIRE_VERSION,
@@ -221,7 +232,7 @@ static u32 rblk_clt_max_io(const struct rblk_clt_path *path)
 	return min_t(size_t, path->plan.max_io, max_t(size_t, most, PAGE_SIZE));
 }
 
-static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues,
+static int rblk_clt_hello(struct rblk_clt_path *path, u32 *queues,
 			  unsigned long deadline, const char **what)
 {
 	struct rblk_clt_session *session = path->session;
@@ -245,7 +256,7 @@ static int rblk_clt_hello(struct rblk_clt_path *path, u64 *token, u32 *queues,
 		*what = "the server wants a feature that this client does not know";
 		return -EOPNOTSUPP;
 	}
-	*token = reply.hello_reply.token;
+	path->token = reply.hello_reply.token;
 	*queues = min_t(u32, *queues, reply.hello_reply.queues);
 	err = rblk_clt_path_serve(path, &reply.hello_reply, what);
 	if (err)
@@ -302,7 +313,7 @@ static int rblk_clt_queue_mrs_alloc(struct rblk_clt_queue *queue)
 	return 0;
 }
 
-static int rblk_clt_queue_create(struct rblk_clt_queue *queue, u64 token,
+static int rblk_clt_queue_create(struct rblk_clt_queue *queue,
 				 unsigned long deadline, const char **what)
 {
 	struct rblk_clt_path *path = queue->path;
@@ -334,7 +345,8 @@ static int rblk_clt_queue_create(struct rblk_clt_queue *queue, u64 token,
 		err = rblk_clt_queue_mrs_alloc(queue);
 	if (err)
 		return err;
-	rblk_clt_fill_req(path, &req, RBLK_CONN_IO, queue->index, plan->depth, token);
+	rblk_clt_fill_req(path, &req, RBLK_CONN_IO, queue->index, plan->depth,
+			  path->token);
 	err = rblk_conn_connect(conn, &req, plan->init_rd, deadline);
 	if (!err && conn->rep.depth < plan->depth) {
 		*what = "the server allows less depth on a queue than it said";
@@ -364,7 +376,7 @@ static int rblk_clt_stats_alloc(struct rblk_clt_path *path, u32 nr)
 	return 0;
 }
 
-static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
+static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr,
 				  unsigned long deadline, const char **what)
 {
 	struct rblk_clt_session *session = path->session;
@@ -394,7 +406,7 @@ static int rblk_clt_queues_create(struct rblk_clt_path *path, u32 nr, u64 token,
 		/* An error may have come before there was a queue to wake. */
 		if (READ_ONCE(path->state) != RBLK_PATH_CONNECTING)
 			return path->error ?: -ECONNABORTED;
-		err = rblk_clt_queue_create(&queues[i], token,
+		err = rblk_clt_queue_create(&queues[i],
 					    rblk_clt_step_deadline(path, deadline), what);
 		if (err) {
 			if (!*what)
@@ -411,7 +423,6 @@ static int rblk_clt_path_up(struct rblk_clt_path *path, unsigned long deadline, 
 	struct rblk_msg msg = { .type = RBLK_MSG_READY };
 	struct rblk_msg reply;
 	u32 queues;
-	u64 token;
 	int err;
 
 	err = rblk_clt_control_create(path, deadline, what);
@@ -421,11 +432,10 @@ static int rblk_clt_path_up(struct rblk_clt_path *path, unsigned long deadline, 
 		return err;
 	}
 	queues = rblk_clt_queues(session);
-	err = rblk_clt_hello(path, &token, &queues, rblk_clt_step_deadline(path, deadline),
-			     what);
+	err = rblk_clt_hello(path, &queues, rblk_clt_step_deadline(path, deadline), what);
 	if (err)
 		return err;
-	err = rblk_clt_queues_create(path, queues, token, deadline, what);
+	err = rblk_clt_queues_create(path, queues, deadline, what);
 	if (err)
 		return err;
 	msg.ready.queues = queues;

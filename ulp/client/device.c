@@ -160,7 +160,7 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev, const char **what)
 		.max_segments		= plan->max_segments,
 		.virt_boundary_mask	= (1U << RBLK_MR_PAGE_SHIFT) - 1,
 		/* A request lies within one extent, and so needs one key. */
-		.chunk_sectors		= 1U << (dev->ext.shift - SECTOR_SHIFT),
+		.chunk_sectors		= (1ULL << dev->ext.shift) >> SECTOR_SHIFT,
 		/*
 		 * A block that lies across a page border is two segments: where one is
 		 * all there is, the block layer could not split it off and would send
@@ -172,6 +172,8 @@ static int rblk_clt_disk_add(struct rblk_clt_device *dev, const char **what)
 	bool blind;
 	int err;
 
+	if (dev->backing == RBLK_WIRE_DISK)
+		rblk_clt_disk_limits(dev, &lim);
 	err = rblk_fault(RBLK_FAULT_DISK);
 	if (err)
 		return err;

@@ -64,7 +64,8 @@ static bool rblk_clt_rq_waits(const struct request *rq, bool marked)
 {
 	const struct bio *bio;
 
-	if (rq->end_io)
+	/* What is part of a flush has one of the block layer's, and its bios can come again. */
+	if (rq->end_io && (!(rq->rq_flags & RQF_FLUSH_SEQ) || rq->flush.saved_end_io))
 		return false;
 	for (bio = rq->bio; bio; bio = bio->bi_next)
 		if (rblk_clt_bio_waits(bio, marked))
@@ -129,6 +130,67 @@ bool rblk_clt_wait(struct request *rq, bool sent)
 	return wait;
 }
 
+/**
+ * rblk_clt_flush_waits - let a flush wait for a path
+ * @rq: the request, not in flight; nothing is done unless it is a flush of the block layer
+ *
+ * It has no bios that could wait in its place: those who want it wait for this very request,
+ * one for each device and queue. It keeps its tag no more than they do, and comes to queue_rq
+ * again when the device goes on or fails, or before; then it finds no path and waits again.
+ *
+ * Context: Any; as of rblk_clt_wait().
+ * Return: true, and it is not the caller's any more.
+ */
+bool rblk_clt_flush_waits(struct request *rq)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
+	unsigned long flags;
+	bool wait;
+
+	/* dm has its own in a request of its own, and whoever has other paths does not wait. */
+	if (req_op(rq) != REQ_OP_FLUSH || rq->bio || !(rq->rq_flags & RQF_FLUSH_SEQ) ||
+	    rq->cmd_flags & REQ_FAILFAST_TRANSPORT)
+		return false;
+	/* Under the lock: who forbids it takes the lock next. */
+	spin_lock_irqsave(&dev->wait_lock, flags);
+	wait = rblk_clt_may_wait(dev);
+	if (wait) {
+		req->held = true;
+		dev->flushes++;
+		blk_mq_requeue_request(rq, false);
+	}
+	spin_unlock_irqrestore(&dev->wait_lock, flags);
+	return wait;
+}
+
+/**
+ * rblk_clt_flush_comes - a flush that waited is in queue_rq again
+ * @rq: the request; nothing is done if it did not wait
+ *
+ * Context: queue_rq. Does not sleep.
+ */
+void rblk_clt_flush_comes(struct request *rq)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+	struct rblk_clt_device *dev = rblk_clt_rq_device(rq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->wait_lock, flags);
+	if (req->held)
+		dev->flushes--;
+	req->held = false;
+	spin_unlock_irqrestore(&dev->wait_lock, flags);
+}
+
+/* Those that wait come to queue_rq again. As long as there is one, so is the disk. */
+static void rblk_clt_flushes_kick(struct rblk_clt_device *dev)
+{
+	lockdep_assert_held(&dev->wait_lock);
+	if (dev->flushes)
+		blk_mq_kick_requeue_list(dev->disk->queue);
+}
+
 /* The caller saw a grace period since the flag was set that forbids to wait. */
 static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
 {
@@ -139,6 +201,7 @@ static void rblk_clt_end_waiting(struct rblk_clt_device *dev)
 	if (!rblk_clt_may_wait(dev)) {
 		bio_list_merge(&bios, &dev->waiting);
 		bio_list_init(&dev->waiting);
+		rblk_clt_flushes_kick(dev);
 	}
 	spin_unlock_irq(&dev->wait_lock);
 	rblk_clt_fail_bios(dev->session, &bios, true);
@@ -181,6 +244,7 @@ void rblk_clt_submit_work(struct work_struct *work)
 		spin_lock(&dev->wait_lock);
 		bio_list_merge(&bios, &dev->waiting);
 		bio_list_init(&dev->waiting);
+		rblk_clt_flushes_kick(dev);
 		spin_unlock(&dev->wait_lock);
 	}
 	spin_unlock_irq(&session->lock);
@@ -429,7 +493,7 @@ void rblk_clt_device_back(struct rblk_clt_device *dev)
 	/* The second time for one loss: what was in flight may have come to the rest since. */
 	if (!dev->was_back)
 		dev->was_waiting = false;
-	dev->was_waiting |= !bio_list_empty(&dev->waiting);
+	dev->was_waiting |= !bio_list_empty(&dev->waiting) || dev->flushes;
 	spin_unlock_irq(&dev->wait_lock);
 	if (dev->was_back)
 		goto submit;

@@ -42,15 +42,16 @@ static bool rblk_clt_inflight(const struct rblk_clt_request *req)
 static void rblk_clt_unmap_request(struct rblk_clt_request *req)
 {
 	/* The number that was mapped, not what the IOMMU made of it. */
-	ib_dma_unmap_sg(req->path->dev->ib, req->sg, req->nents, req->dir);
+	if (req->nents)
+		ib_dma_unmap_sg(req->path->dev->ib, req->sg, req->nents, req->dir);
 }
 
 static void rblk_clt_count(struct rblk_clt_stats *stats, struct request *rq)
 {
-	if (rq_data_dir(rq) == WRITE) {
+	if (req_op(rq) == REQ_OP_WRITE) {
 		WRITE_ONCE(stats->writes, stats->writes + 1);
 		WRITE_ONCE(stats->write_bytes, stats->write_bytes + blk_rq_bytes(rq));
-	} else {
+	} else if (req_op(rq) == REQ_OP_READ) {
 		WRITE_ONCE(stats->reads, stats->reads + 1);
 		WRITE_ONCE(stats->read_bytes, stats->read_bytes + blk_rq_bytes(rq));
 	}
@@ -90,8 +91,31 @@ static void rblk_clt_finish(struct rblk_clt_request *req, blk_status_t status)
 	blk_mq_complete_request(rq);
 }
 
-/* The device does not touch the request's pages any more. */
-static void rblk_clt_end(struct rblk_clt_request *req, blk_status_t status)
+/**
+ * rblk_clt_request_begin - a request is in flight from here on
+ * @rq: the request; on which queue, path and generation is set
+ *
+ * Context: queue_rq. Does not sleep.
+ */
+void rblk_clt_request_begin(struct request *rq)
+{
+	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
+
+	/* Pairs with rblk_clt_inflight(): on which path. */
+	smp_mb__before_atomic();
+	atomic_inc(&req->queue->in_flight);
+	set_bit(RBLK_RQ_INFLIGHT, &req->flags);
+	blk_mq_start_request(rq);
+}
+
+/**
+ * rblk_clt_request_end - end a request in flight
+ * @req: the request, whose pages the device does not touch any more
+ * @status: how it ended
+ *
+ * Context: Any. Does not sleep. Only the first call does anything.
+ */
+void rblk_clt_request_end(struct rblk_clt_request *req, blk_status_t status)
 {
 	struct request *rq = blk_mq_rq_from_pdu(req);
 
@@ -126,7 +150,7 @@ static void rblk_clt_inv_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status != IB_WC_SUCCESS)
 		rblk_clt_wc_error(req, wc);
 	else
-		rblk_clt_end(req, BLK_STS_OK);
+		rblk_clt_request_end(req, BLK_STS_OK);
 }
 
 static void rblk_clt_data_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -143,7 +167,7 @@ static void rblk_clt_data_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	if (!req->mr) {
-		rblk_clt_end(req, BLK_STS_OK);
+		rblk_clt_request_end(req, BLK_STS_OK);
 		return;
 	}
 	inv.ex.invalidate_rkey = req->mr->rkey;
@@ -260,6 +284,7 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 	req->generation = READ_ONCE(path->generation);
 	req->rkey = rkey;
 	req->queue = queue;
+	req->disk = false;
 	req->dir = write ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
 	/* Over iWARP there is one path, and the peer may not write to the sink. */
 	req->ordered = write && READ_ONCE(path->session->strict) && path->sink;
@@ -286,11 +311,7 @@ static blk_status_t rblk_clt_post(struct rblk_clt_queue *queue, struct request *
 
 	trace_rblk_request_start(rblk_clt_rq_device(rq)->index, queue->index, rq->tag,
 				 wr.remote_addr, blk_rq_bytes(rq), write, req->mr);
-	/* Pairs with rblk_clt_inflight(): on which path. */
-	smp_mb__before_atomic();
-	atomic_inc(&queue->in_flight);
-	set_bit(RBLK_RQ_INFLIGHT, &req->flags);
-	blk_mq_start_request(rq);
+	rblk_clt_request_begin(rq);
 	if (req->mr)
 		err = rblk_clt_post_mr(req, &wr);
 	else
@@ -312,6 +333,8 @@ static blk_status_t rblk_clt_no_path(struct rblk_clt_device *dev, struct request
 {
 	if (!rblk_clt_may_wait(dev))
 		return BLK_STS_TRANSPORT;
+	if (rblk_clt_flush_waits(rq))
+		return BLK_STS_OK;
 	blk_mq_start_request(rq);
 	if (!rblk_clt_wait(rq, false))
 		return BLK_STS_TRANSPORT;
@@ -334,6 +357,8 @@ static blk_status_t rblk_clt_send(struct rblk_clt_device *dev, struct rblk_clt_p
 	u32 extent;
 	int err;
 
+	if (dev->backing == RBLK_WIRE_DISK)
+		return rblk_clt_disk_post(dev, path, rq);
 	keys = rcu_dereference(dev->attach[path->index].keys);
 	err = rblk_extent_find(&keys->ext, offset, blk_rq_bytes(rq), &extent);
 	if (likely(!err))
@@ -356,15 +381,19 @@ static blk_status_t rblk_clt_queue_rq(struct blk_mq_hw_ctx *hctx,
 	unsigned long flags;
 	blk_status_t status;
 
-	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE)
+	if (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE &&
+	    dev->backing != RBLK_WIRE_DISK)
 		return BLK_STS_NOTSUPP;
 	/* The block layer only warns. The server's HCA would end the whole path over it. */
-	if (unlikely(req_op(rq) == REQ_OP_WRITE && dev->read_only))
+	if (unlikely(op_is_write(req_op(rq)) && req_op(rq) != REQ_OP_FLUSH && dev->read_only))
 		return BLK_STS_IOERR;
 	/* The disk may be smaller than when the block layer looked. */
-	if (unlikely(!rblk_clt_within(dev, (u64)blk_rq_pos(rq) << SECTOR_SHIFT, blk_rq_bytes(rq))))
+	if (unlikely(req_op(rq) != REQ_OP_FLUSH &&
+		     !rblk_clt_within(dev, (u64)blk_rq_pos(rq) << SECTOR_SHIFT, blk_rq_bytes(rq))))
 		return BLK_STS_IOERR;
 
+	if (unlikely(req_op(rq) == REQ_OP_FLUSH))
+		rblk_clt_flush_comes(rq);
 	/*
 	 * Pairs with synchronize_rcu() in rblk_clt_path_cut(), rblk_clt_go_on(),
 	 * rblk_clt_fail_waiting() and rblk_clt_keys_publish().
@@ -403,7 +432,9 @@ static enum blk_eh_timer_return rblk_clt_timeout(struct request *rq)
 {
 	struct rblk_clt_request *req = blk_mq_rq_to_pdu(rq);
 
-	if (rblk_clt_inflight(req))
+	/* A disk may take as long as it takes, where probes find out that the server is there. */
+	if (rblk_clt_inflight(req) &&
+	    !(req->disk && READ_ONCE(req->path->session->reconnect)))
 		rblk_clt_path_error_of(req->path, req->generation, -ETIMEDOUT,
 				       "a request timed out");
 	return BLK_EH_RESET_TIMER;
@@ -418,6 +449,7 @@ static int rblk_clt_init_request(struct blk_mq_tag_set *set, struct request *rq,
 	req->data.done = rblk_clt_data_done;
 	req->reg.done = rblk_clt_reg_done;
 	req->inv.done = rblk_clt_inv_done;
+	rblk_clt_disk_request_init(req);
 	/* Once is enough: blk_rq_map_sg() moves the end mark as it goes. */
 	sg_init_table(req->sg, session->plan.max_segments);
 	return 0;
@@ -433,6 +465,8 @@ static bool rblk_clt_sweep_one(struct request *rq, void *data)
 	atomic_dec(&req->queue->in_flight);
 	rblk_clt_unmap_request(req);
 	req->status = BLK_STS_OK;
+	if (rblk_clt_flush_waits(rq))
+		return true;
 	if (rblk_clt_wait(rq, true)) {
 		blk_mq_complete_request(rq);
 	} else {
@@ -554,7 +588,8 @@ static bool rblk_clt_other_keys_one(struct request *rq, void *data)
 	const struct rblk_clt_keys *keys;
 	u32 extent;
 
-	if (rblk_clt_rq_device(rq) != other->dev || !rblk_clt_inflight(req) ||
+	/* Those to a disk are answered, whatever becomes of its size. */
+	if (rblk_clt_rq_device(rq) != other->dev || !rblk_clt_inflight(req) || req->disk ||
 	    req->path != other->path || req->generation != other->generation)
 		return true;
 	rcu_read_lock();

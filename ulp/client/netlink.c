@@ -53,6 +53,7 @@ static int rblk_clt_fill_queue(struct sk_buff *skb, const struct rblk_clt_device
 static int rblk_clt_fill_device_facts(struct sk_buff *skb, struct rblk_clt_device *dev)
 {
 	struct rblk_clt_session *session = dev->session;
+	bool disk = dev->backing == RBLK_WIRE_DISK;
 	const char *what = NULL;
 	u32 state = rblk_clt_device_state(dev, &what);
 	struct sockaddr_storage server;
@@ -76,10 +77,14 @@ static int rblk_clt_fill_device_facts(struct sk_buff *skb, struct rblk_clt_devic
 	    (!session->reconnect && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_NO_RECONNECT)) ||
 	    nla_put_uint(skb, RBLK_CLIENT_A_DEVICE_SIZE, dev->ext.size) ||
 	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_BLOCK_SIZE, dev->block_size) ||
-	    nla_put_uint(skb, RBLK_CLIENT_A_DEVICE_EXTENT_SIZE, 1ULL << dev->ext.shift) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_EXTENTS, dev->ext.nr) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_MAX_IO, session->plan.max_io) ||
-	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_BACKING, RBLK_CLIENT_BACKING_MEMORY) ||
+	    (!disk &&
+	     (nla_put_uint(skb, RBLK_CLIENT_A_DEVICE_EXTENT_SIZE, 1ULL << dev->ext.shift) ||
+	      nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_EXTENTS, dev->ext.nr))) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_MAX_IO,
+			disk ? min(dev->limits.max_io, session->plan.max_io) :
+			       session->plan.max_io) ||
+	    nla_put_u32(skb, RBLK_CLIENT_A_DEVICE_BACKING,
+			disk ? RBLK_CLIENT_BACKING_DISK : RBLK_CLIENT_BACKING_MEMORY) ||
 	    (dev->shared && nla_put_flag(skb, RBLK_CLIENT_A_DEVICE_SHARED)) ||
 	    nla_put(skb, RBLK_CLIENT_A_DEVICE_INCARNATION, sizeof(uuid_t), &dev->incarnation) ||
 	    nla_put(skb, RBLK_CLIENT_A_DEVICE_SESSION_ID, sizeof(uuid_t), &session->id) ||

@@ -53,6 +53,7 @@ static void rblk_clt_path_abort(struct rblk_clt_path *path, int err, const char 
 	rblk_conn_abort(&path->control.conn, err, what);
 	for (i = 0; i < path->nr_queues; i++)
 		rblk_conn_abort(&path->queues[i].conn, err, what);
+	rblk_clt_disk_abort(path, err, what);
 }
 
 /**
@@ -86,12 +87,14 @@ void rblk_clt_path_error_of(struct rblk_clt_path *path, u32 generation, int err,
 		/* Under the lock: the array stays while the state is CONNECTING. */
 		if (old == RBLK_PATH_CONNECTING)
 			rblk_clt_path_abort(path, err, what);
+		else
+			rblk_clt_disk_abort(path, err, what);
 		/*
 		 * The thread that connects tears down itself: the work would only wait for
 		 * it, and a rescuer that waits ends no requests of other paths. Under the
 		 * lock: else path_remove() could cancel the work before it is queued.
 		 */
-		else
+		if (old != RBLK_PATH_CONNECTING)
 			path->ending = queue_work(rblk_clt_wq, &path->fail_work);
 	}
 	spin_unlock_irqrestore(&session->lock, flags);
@@ -170,6 +173,7 @@ static void rblk_clt_path_cut(struct rblk_clt_path *path)
 	synchronize_rcu();
 	for (i = 0; i < nr; i++)
 		rblk_conn_cut(&queues[i].conn);
+	rblk_clt_disk_cut(path);
 	/* Whoever waits for a reply must let go of the connection first, and learns why. */
 	rblk_conn_abort(&path->control.conn, path->error ?: -ENOTCONN,
 			path->error ? path->error_what : "the connection is closed");
@@ -195,6 +199,7 @@ static void rblk_clt_path_free(struct rblk_clt_path *path)
 
 	for (i = 0; i < path->nr_queues; i++)
 		rblk_conn_destroy(&queues[i].conn);
+	rblk_clt_disk_destroy(path);
 	rblk_conn_destroy(&path->control.conn);
 
 	/* An error that comes late must not look at the queues any more. */

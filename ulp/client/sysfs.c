@@ -169,14 +169,16 @@ static DEVICE_ATTR_RO(incarnation);
 
 static ssize_t backing_show(struct device *d, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "memory\n");
+	bool disk = rblk_clt_sysfs_dev(d)->backing == RBLK_WIRE_DISK;
+
+	return sysfs_emit(buf, "%s\n", disk ? "disk" : "memory");
 }
 static DEVICE_ATTR_RO(backing);
 
 /* Memory is lost with the server. */
 static ssize_t persistent_show(struct device *d, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "0\n");
+	return sysfs_emit(buf, "%d\n", rblk_clt_sysfs_dev(d)->backing == RBLK_WIRE_DISK);
 }
 static DEVICE_ATTR_RO(persistent);
 
@@ -200,7 +202,9 @@ static DEVICE_ATTR_RO(depth);
 
 static ssize_t extent_size_show(struct device *d, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%llu\n", 1ULL << rblk_clt_sysfs_dev(d)->ext.shift);
+	u8 shift = rblk_clt_sysfs_dev(d)->ext.shift;
+
+	return sysfs_emit(buf, "%llu\n", shift ? 1ULL << shift : 0);
 }
 static DEVICE_ATTR_RO(extent_size);
 

@@ -52,6 +52,7 @@ enum rblk_client_device_state {
  */
 enum rblk_client_backing {
 	RBLK_CLIENT_BACKING_MEMORY,
+	RBLK_CLIENT_BACKING_DISK,
 };
 
 /**
