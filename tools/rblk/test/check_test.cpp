@@ -292,6 +292,7 @@ TEST_F(CheckTest, OfThisMachineEnds) {
                      environment.host_name,
                      environment.kernel_release,
                      environment.is_block_device,
+                     environment.device_number,
                      environment.now,
                      environment.sleep,
                      environment.wall_time};

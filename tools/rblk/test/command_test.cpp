@@ -222,7 +222,7 @@ TEST_F(CommandTest, WrongWordsNeverReachTheKernel) {
         {{"export"}, "a command is required"},
         {{"export", "bogus"}, "no command 'bogus'"},
         {{"export", "add"}, "NAME"},
-        {{"export", "add", "x"}, "--memory"},
+        {{"export", "add", "x"}, "--memory or --device"},
         {{"export", "add", "x", "--memory"}, "--memory"},
         {{"export", "add", "x", "--memory", "3M"}, "multiple of 2 MiB"},
         {{"export", "add", "a/b", "--memory", "2M"}, "'/'"},
@@ -636,6 +636,7 @@ TEST(Output, ThatCannotBeWritten) {
                        environment.host_name,
                        environment.kernel_release,
                        environment.is_block_device,
+                       environment.device_number,
                        environment.now,
                        environment.sleep,
                        environment.wall_time};

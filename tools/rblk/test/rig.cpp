@@ -62,6 +62,11 @@ Outcome Rig::run(const std::vector<std::string>& words) {
         .host_name = [this] { return host; },
         .kernel_release = [] { return std::string("6.12.9"); },
         .is_block_device = [this](const std::string& path) { return nodes.count(path) > 0; },
+        .device_number = [this](const std::string& path) -> std::optional<std::string> {
+            auto found = numbers.find(path);
+            if (found == numbers.end()) return {};
+            return found->second;
+        },
         .now = [this] { return clock; },
         .sleep =
             [this](std::chrono::milliseconds time) {

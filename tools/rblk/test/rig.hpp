@@ -49,7 +49,8 @@ public:
     Root root;
     std::map<std::string, std::vector<Address>> hosts;
     std::string host = "node-b";
-    std::set<std::string> nodes;  // block devices that exist
+    std::set<std::string> nodes;                 // block devices that exist
+    std::map<std::string, std::string> numbers;  // of block devices
     std::chrono::milliseconds clock{1000};
     // Called by each sleep, after the clock went on.
     std::function<void()> tick = [] {};

@@ -128,7 +128,11 @@ std::string cell(const Json& object, const Column& column) {
         case Format::size_exact:
             return size(value, true);
         case Format::backing:
-            return value == "memory" ? "memory (volatile)" : plain(value);
+            if (value == "memory") return "memory (volatile)";
+            // An export has it here; a client's device is none of its own.
+            if (!object.contains("failed") || object["device"].is_null()) return plain(value);
+            return fmt::format("{} {}{}", plain(value), plain(object["device"]),
+                               flag(object, "failed") ? " (gone)" : "");
         case Format::mode:
             return fmt::format("{}{}", flag(object, "read_only") ? "read-only" : "read-write",
                                flag(object, "shared") ? ", shared" : "");

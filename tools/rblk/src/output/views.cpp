@@ -59,7 +59,7 @@ std::string listener_state(std::uint32_t value) {
 }
 
 Json backing(const std::optional<std::uint32_t>& value) {
-    return maybe_word(std::array{"memory"}, value);
+    return maybe_word(std::array{"memory", "disk"}, value);
 }
 
 Json no_path_timeout(const std::optional<std::uint32_t>& ms) {
@@ -121,6 +121,8 @@ Json to_json(const Export& exported) {
     return {{"name", exported.name},
             {"size", exported.size},
             {"backing", backing(exported.backing)},
+            {"device", maybe(exported.device)},
+            {"failed", exported.failed},
             {"block_size", maybe(exported.block_size)},
             {"numa_node", maybe(exported.numa_node)},
             {"allow", exported.allow},

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -48,6 +49,11 @@ Environment Environment::of_this_machine() {
                 struct stat status {};
                 return stat(path.c_str(), &status) == 0 && S_ISBLK(status.st_mode);
             },
+        .device_number = [](const std::string& path) -> std::optional<std::string> {
+            struct stat status {};
+            if (stat(path.c_str(), &status) != 0 || !S_ISBLK(status.st_mode)) return {};
+            return fmt::format("{}:{}", major(status.st_rdev), minor(status.st_rdev));
+        },
         .now =
             [] {
                 return std::chrono::duration_cast<std::chrono::milliseconds>(

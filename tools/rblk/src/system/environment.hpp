@@ -6,6 +6,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "input/address.hpp"
@@ -24,6 +25,8 @@ struct Environment {
     std::function<std::string()> host_name;
     std::function<std::string()> kernel_release;
     std::function<bool(const std::string& path)> is_block_device;
+    // "8:1"; nothing if that is no block device.
+    std::function<std::optional<std::string>(const std::string& path)> device_number;
     std::function<std::chrono::milliseconds()> now;  // monotonic
     std::function<void(std::chrono::milliseconds)> sleep;
     std::function<std::string()> wall_time;  // UTC, ISO 8601
