@@ -63,7 +63,7 @@ SENSELESS = {
     "path-add": {"server": [*ADDRESSES, ipv4(bytes(4))]},
     "export-add": {"name": NAMES, "size": SIZES,
                    "numa-node": [struct.pack("=i", node) for node in (-1, -2, 1 << 30, -1 << 31, 4096)],
-                   "allow": NAMES},
+                   "allow": NAMES, "incarnation": [bytes(16), bytes(range(16))], "device": [text(""), text("/dev/null")]},
     "export-remove": {"name": NAMES},
     "export-get": {"name": NAMES},
     "export-allow": {"name": NAMES, "allow": NAMES},

@@ -28,7 +28,8 @@ import _peer  # noqa: E402
 
 # Files of long scenarios, of which each run takes some by chance: one in so many
 SHARE = {"lockdep": 12, "safety": 4}
-LONG = ("test_allocations", "test_client_resets", "test_comes_back", "test_device_removal", "test_flapping", "test_half_built",
+LONG = ("test_allocations", "test_client_resets", "test_comes_back", "test_device_removal", "test_disk_io",
+        "test_disk_paths", "test_flapping", "test_half_built",
         "test_hostile_server", "test_kick", "test_limits", "test_many", "test_many_return", "test_mirror", "test_netlink",
         "test_no_path", "test_path_changes", "test_paths", "test_peer", "test_poison", "test_policies", "test_recovery", "test_resize", "test_sequence",
         "test_setup_faults", "test_shutdown", "test_signals", "test_soak", "test_stacked", "test_swap_pressure", "test_sysfs", "test_unload", "test_vectors",
