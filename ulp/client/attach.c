@@ -615,9 +615,10 @@ int rblk_clt_reopen(struct rblk_clt_path *path, const char **what)
 		mutex_unlock(&rblk_clt_lock);
 		if (!dev)
 			return 0;
-		err = rblk_clt_reopen_ready(dev, path, path->generation, what) ?:
-		      rblk_clt_reopen_one(dev, path, path->generation, what);
-		if (err == -EOPNOTSUPP)
+		err = rblk_clt_reopen_ready(dev, path, path->generation, what);
+		if (!err)
+			err = rblk_clt_reopen_one(dev, path, path->generation, what);
+		else if (err == -EOPNOTSUPP)
 			err = 0;
 		rblk_clt_device_put(dev);
 	} while (!err);
@@ -738,7 +739,7 @@ static bool rblk_clt_reopen_late(struct rblk_clt_path *path, u32 generation)
 	}
 	if (!err)
 		err = rblk_clt_reopen_one(dev, path, generation, &what);
-	if (err == -EOPNOTSUPP)
+	else if (err == -EOPNOTSUPP)
 		err = 0;
 	/* What it may have open there now nobody could close. */
 	if (err)
