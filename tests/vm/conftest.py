@@ -69,6 +69,9 @@ def pytest_collection_modifyitems(config, items):
     named = any("::" in word or word.endswith(".py") for word in config.args) or config.option.keyword
     gone = [item for item in items if not named and item.path.stem in LONG and
             any(f"[{kind}" in item.name and rng.randrange(share) for kind, share in SHARE.items())]
+    # None at all is what pytest takes for a mistake
+    if gone and len(gone) == len(items):
+        gone.remove(rng.choice(gone))
     if gone:
         items[:] = [item for item in items if item not in gone]
         config.hook.pytest_deselected(items=gone)
