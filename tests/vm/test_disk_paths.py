@@ -8,13 +8,13 @@ from rblklab import fio
 from rblklab.waits import timed, took, until
 
 LINKS = 2
-DELAY = 6.0  # seconds that the disk takes for a write
+DELAY = 10.0  # seconds that the disk takes for a write, or a flush: more than a slow machine needs for three commands
 UNMAP = 10.0
 
 
 @pytest.fixture
 def backing(rig):
-    made = Backing(rig.a, "brd", 16)
+    made = Backing(rig.a, "null-cache", 16)
     yield made
     rig.client("unmap", "--force", "/dev/rblk0", check=False)
     rig.a.run("rmmod rblk_server")
@@ -34,9 +34,9 @@ def export(rig, path):
     rig.server("export", "add", "disk", "--device", path, "--allow", "any")
 
 
-def in_flight(rig) -> int:
-    """Writes that the server's device has not done yet."""
-    return int(rig.a.run("dmsetup status slow").stdout.split()[4])
+def in_flight(rig, what="writes") -> int:
+    """Writes, or flushes, that the server's device has not done yet."""
+    return int(rig.a.run("dmsetup status slow").stdout.split()[{"writes": 4, "flushes": 5}[what]])
 
 
 @pytest.mark.parametrize("how", ("cut", "post"))
@@ -70,7 +70,7 @@ def test_what_the_disk_still_has_is_waited_for(rig, backing, second):
     device = rig.client.map(rig.address, "disk", "--path", second, "--no-path-timeout", "forever")
     both_live(rig)
     job = rig.spawn(rig.b, timed(f"dd if=/dev/urandom of={device} bs=4k count=1 oflag=direct status=none"))
-    until(lambda: in_flight(rig) == 1, 5, "the write at the disk", pause=0.1)
+    until(lambda: in_flight(rig) == 1, 15, "the write at the disk", pause=0.1)
     break_next_post(rig)
     rig.b.run(f"dd if={device} of=/dev/null bs=4k count=1 skip=100 iflag=direct status=none", check=False)
     until(lambda: path_of(rig)["state"] != "live" or path_of(rig)["generation"] > 1, 10, lambda: paths(rig))
@@ -79,6 +79,26 @@ def test_what_the_disk_still_has_is_waited_for(rig, backing, second):
     print(f"--- writes in flight at the disk: {seen}")
     assert max(seen) == 1, "it was at the disk twice at the same time"
     assert took(job.wait(5)) > 1.8 * DELAY, "it was done again too early, or not at all"
+    rig.client.unmap(device)
+
+
+@pytest.mark.parametrize("ways", (1, 2))
+def test_a_flush_waits_for_a_path(rig, backing, second, ways):
+    """It is at the disk when its path is lost, and has no bios that could wait in its place: it is done again, and none fails."""
+    rig.injects = True
+    rig.client.reconnect = True
+    export(rig, slow(rig, backing, f"delay {{0}} 0 0 {{0}} 0 0 {{0}} 0 {int(DELAY * 1000)}"))
+    more = ("--path", second) if ways == 2 else ()
+    device = rig.client.map(rig.address, "disk", "--no-path-timeout", "forever", *more)
+    if ways == 2:
+        both_live(rig)
+    job = rig.spawn(rig.b, timed(f"dd if=/dev/zero of={device} bs=4k count=1 conv=fsync,notrunc status=none"))
+    until(lambda: in_flight(rig, "flushes") == 1, 15, "the flush at the disk", pause=0.1)
+    break_next_post(rig)
+    rig.b.run(f"dd if={device} of=/dev/null bs=4k count=1 skip=100 iflag=direct status=none", check=False)
+    done = job.wait(3 * DELAY + 20)
+    assert done.code == 0 and took(done) > 1.8 * DELAY, "it was not done again"
+    assert path_of(rig)["losses"] == 1
     rig.client.unmap(device)
 
 
