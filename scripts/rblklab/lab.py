@@ -6,7 +6,7 @@ import socket
 import time
 
 from . import kernels
-from .errors import LabError
+from .errors import LabError, NodeDead
 from .links import Port, pair
 from .node import Node
 from .qemu import QemuNode
@@ -72,11 +72,28 @@ class Lab:
                       for index in range(1, self.count + 1)]
         for node in self.nodes:
             node.start()
-        with concurrent.futures.ThreadPoolExecutor(self.count) as pool:
-            for future in [pool.submit(node.wait_ready) for node in self.nodes]:
-                future.result()
+        self._wait_ready()
         self.boot_seconds = time.monotonic() - began
         return self.nodes
+
+    def _wait_ready(self) -> None:
+        """Return when all are up. One that has ended before it did anything is booted once more.
+
+        On a host that is busy an emulated machine may find its clocks to be nonsense, and end without a word.
+        """
+        again = []
+        with concurrent.futures.ThreadPoolExecutor(self.count) as pool:
+            waits = [(node, pool.submit(node.wait_ready)) for node in self.nodes]
+            for node, wait in waits:
+                try:
+                    wait.result()
+                except NodeDead:
+                    if not node.ended_early():
+                        raise
+                    again.append(node)
+        for node in again:
+            print(f"{node}: ended in its first moments, and is booted once more")
+            self.restart(node)
 
     def responds(self) -> bool:
         """Whether all of it still runs."""

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import time
 
+from . import splat
 from .agent import Agent
 from .console import Console
 from .errors import CommandError, LabError, NodeDead
@@ -139,6 +140,11 @@ class Node:
     def check_alive(self) -> None:
         if not self.alive():
             raise NodeDead(f"{self}: the machine has ended\n{self.tail()}")
+
+    def ended_early(self) -> bool:
+        """Whether it has ended before anything ran in it, and no kernel says why."""
+        said = self.console.text(self._booting)
+        return not self.alive() and AGENT_UP not in said and not splat.find(said)
 
     def responds(self, timeout: float = 20) -> bool:
         """Whether a command still runs in the node."""

@@ -6,7 +6,9 @@ import time
 
 import pytest
 
+from rblklab.errors import NodeDead
 from rblklab.kernels import Kernel
+from rblklab.lab import Lab
 from rblklab.links import Port, pair
 from rblklab.node import AGENT_UP, Node
 from rblklab.rundir import Run
@@ -114,3 +116,35 @@ def test_the_others_see_a_wire_and_no_closed_socket_while_it_is_away(node, wire)
     node.kill()
     time.sleep(0.1)
     wire[1].send(b"frame")  # raises ConnectionRefusedError where nobody has the other end
+
+
+class Fails(Node):
+    """Says SAID and ends, the first time."""
+    said = ""
+
+    def command_line(self, agent_fd):
+        said = [] if "again" in self.console.text() else [self.said, "again"]
+        machine = MACHINE if not said else "import sys; open(sys.argv[1], 'a').write(sys.argv[4])"
+        return [sys.executable, "-c", machine.replace('"w")', '"a")'), str(self.console.path), str(agent_fd), str(self.ports[0].fd),
+                "\n".join(said) + "\n"]
+
+
+@pytest.mark.parametrize("said, once_more", (("tsc: Unable to calibrate", True), ("[    1.000000] Kernel panic - not syncing: x", False),
+                                            (AGENT_UP, False)))
+def test_a_machine_that_never_began_is_booted_once_more(tmp_path, wire, said, once_more):
+    run = Run(tmp_path)
+    machine = Fails(run, Kernel("none", "", *[pathlib.Path()] * 3), 1, [Port(0, 1, wire[0].fileno())], "none", "", 0)
+    machine.said = said
+    lab = object.__new__(Lab)
+    lab.nodes, lab.count = [machine], 1
+    machine.start()
+    try:
+        if once_more:
+            lab._wait_ready()
+            assert answer(wire[1], b"x") == b"re: x"
+        else:
+            with pytest.raises(NodeDead):
+                lab._wait_ready()
+    finally:
+        machine.stop()
+        run.close()
