@@ -666,6 +666,9 @@ void rblk_clt_device_close(struct rblk_clt_device *dev, unsigned long deadline);
 void rblk_clt_device_spread(struct rblk_clt_device *dev);
 void rblk_clt_fill_req(const struct rblk_clt_path *path, struct rblk_req *req,
 		       enum rblk_conn_kind kind, u16 queue, u16 depth, u64 token);
+int rblk_clt_conn_create(struct rblk_clt_path *path, struct rblk_conn *conn,
+			 const struct rblk_conn_sizes *sizes, unsigned long deadline,
+			 const char **what);
 unsigned long rblk_clt_step_deadline(const struct rblk_clt_path *path, unsigned long deadline);
 bool rblk_clt_serves(const struct rblk_clt_path *path, const struct rblk_clt_device *dev);
 u32 rblk_clt_served(const struct rblk_clt_path *path);

@@ -313,6 +313,36 @@ static int rblk_clt_queue_mrs_alloc(struct rblk_clt_queue *queue)
 	return 0;
 }
 
+/**
+ * rblk_clt_conn_create - make a further connection of a path, up to its queue pair
+ * @path: the path, with its control connection
+ * @conn: the connection, which has nothing yet
+ * @sizes: what to make it for
+ * @deadline: when to give up, in jiffies
+ * @what: why it failed, in words; left alone if nobody knows
+ *
+ * Context: Process context. Sleeps, interruptible by signals. The caller holds the path's lock.
+ * Return: 0 or a negative errno; rblk_conn_destroy() is due in both cases.
+ */
+int rblk_clt_conn_create(struct rblk_clt_path *path, struct rblk_conn *conn,
+			 const struct rblk_conn_sizes *sizes, unsigned long deadline,
+			 const char **what)
+{
+	struct sockaddr_storage source = path->source;
+	int err;
+
+	/* Another port number than the control connection's, but its address. */
+	rblk_addr_set_port(&source, 0);
+	err = rblk_conn_resolve(conn, &init_net, &source, &path->route.server, deadline);
+	if (err)
+		return err;
+	if (conn->id->device != path->dev->ib) {
+		*what = "the route moved to another RDMA device";
+		return -EXDEV;
+	}
+	return rblk_conn_create(conn, path->dev, path->pd, sizes);
+}
+
 static int rblk_clt_queue_create(struct rblk_clt_queue *queue,
 				 unsigned long deadline, const char **what)
 {
@@ -326,21 +356,11 @@ static int rblk_clt_queue_create(struct rblk_clt_queue *queue,
 		.vector		= queue->index,
 		.poll		= IB_POLL_SOFTIRQ,
 	};
-	struct sockaddr_storage source = path->source;
 	struct rblk_conn *conn = &queue->conn;
 	struct rblk_req req;
 	int err;
 
-	/* Another port number than the control connection's, but its address. */
-	rblk_addr_set_port(&source, 0);
-	err = rblk_conn_resolve(conn, &init_net, &source, &path->route.server, deadline);
-	if (err)
-		return err;
-	if (conn->id->device != path->dev->ib) {
-		*what = "the route moved to another RDMA device";
-		return -EXDEV;
-	}
-	err = rblk_conn_create(conn, path->dev, path->pd, &sizes);
+	err = rblk_clt_conn_create(path, conn, &sizes, deadline, what);
 	if (!err)
 		err = rblk_clt_queue_mrs_alloc(queue);
 	if (err)

@@ -155,21 +155,11 @@ static int rblk_clt_disk_connect(struct rblk_clt_disk_queue *queue,
 {
 	struct rblk_clt_path *path = queue->path;
 	unsigned long deadline = rblk_clt_step_deadline(path, jiffies + RBLK_CLT_STEP_TIMEOUT);
-	struct sockaddr_storage source = path->source;
 	struct rblk_conn *conn = &queue->conn;
 	struct rblk_req req;
 	int err;
 
-	/* As an I/O connection: another port number than the control connection's. */
-	rblk_addr_set_port(&source, 0);
-	err = rblk_conn_resolve(conn, &init_net, &source, &path->route.server, deadline);
-	if (err)
-		return err;
-	if (conn->id->device != path->dev->ib) {
-		*what = "the route moved to another RDMA device";
-		return -EXDEV;
-	}
-	err = rblk_conn_create(conn, path->dev, path->pd, sizes) ?:
+	err = rblk_clt_conn_create(path, conn, sizes, deadline, what) ?:
 	      rblk_clt_disk_tags(queue) ?:
 	      rblk_clt_disk_buffers(queue);
 	if (err)
